@@ -21,6 +21,7 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
+using testing::SizeIs;
 
 void Write(Files& files, const std::string& path, OpenMode mode, std::string_view data, bool sync) {
   const auto file = files.Open(path, mode);
@@ -278,7 +279,36 @@ TEST(NodeFiles, ABitFlipsAndStaysSo) {
   EXPECT_EQ(rot.effective, 1);
   EXPECT_EQ(nothing.fired, 1);
   EXPECT_EQ(nothing.effective, 0);
-  EXPECT_THAT(world.disk_faults().rotten(), ElementsAre("/shared/x"));
+  EXPECT_THAT(world.disk_faults().rotten(), ElementsAre(Pair("/shared/x", SizeIs(1))));
+}
+
+// A file is gone when it is opened, for all; another one of its name is none of those that were damaged.
+TEST(NodeFiles, AFileIsGoneWhenItIsOpened) {
+  World world({});
+  Node& a = world.AddNode("a");
+  Node& b = world.AddNode("b");
+  DiskFaultState& gone = world.disk_faults().Add(
+      {.effect = DiskFault::Effect::kGone, .task = "a", .op = "open", .path = "/shared/x", .call = 1});
+  a.Spawn("main", [&] {
+    Files& files = *a.env().files;
+    Write(files, "/shared/x", OpenMode::kNew, "first", true);
+    EXPECT_EQ(CodeOf(files.Open("/shared/x", OpenMode::kRead).status()), Code::kNotFound);
+    EXPECT_EQ(CodeOf(ReadAll(*b.env().files, "/shared/x").status()), Code::kNotFound);
+    EXPECT_THAT(world.disk_faults().damaged(), ElementsAre("/shared/x"));
+    Write(files, "/shared/y", OpenMode::kNew, "second", true);
+    EXPECT_TRUE(files.Rename("/shared/y", "/shared/x").ok());
+    EXPECT_EQ(ReadAll(files, "/shared/x").value(), "second");
+    EXPECT_THAT(world.disk_faults().damaged(), IsEmpty());
+    world.disk_faults().Rotten("/shared/c-1.data-0", "");
+    Write(files, "/shared/c-12.index", OpenMode::kNew, "another", true);
+    EXPECT_THAT(world.disk_faults().damaged(), ElementsAre("/shared/c-1.data-0"));
+    Write(files, "/shared/c-1.index", OpenMode::kNew, "says where its data are", true);
+    EXPECT_THAT(world.disk_faults().damaged(), IsEmpty());
+  });
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+  EXPECT_EQ(gone.effective, 1);
+  EXPECT_THAT(world.disk_faults().rotten(),
+              ElementsAre(Pair("/shared/c-1.data-0", SizeIs(1)), Pair("/shared/x", SizeIs(1))));
 }
 
 TEST(NodeFiles, WhatIsOpenIsCounted) {

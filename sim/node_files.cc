@@ -29,7 +29,17 @@ DiskFaultState& DiskFaults::Add(const DiskFault& fault) {
   return state;
 }
 
-DiskFaultState* DiskFaults::Next(std::string_view task, FileOp op, std::string_view path) {
+void DiskFaults::Replaced(std::string_view path) {
+  constexpr std::string_view kIndex = ".index";
+  if (damaged_.empty()) return;
+  damaged_.erase(std::string(path));
+  if (!path.ends_with(kIndex)) return;
+  const std::string data = std::string(path.substr(0, path.size() - kIndex.size())) + ".data-";
+  std::erase_if(damaged_, [&](const std::string& each) { return each.starts_with(data); });
+}
+
+DiskFaultState* DiskFaults::Next(std::string_view task, FileOp op, std::string_view path,
+                                 const std::function<bool()>& there) {
   DiskFaultState* first = nullptr;
   for (std::size_t i = live_; i < faults_.size(); ++i) {
     DiskFaultState& state = faults_[i];
@@ -37,6 +47,7 @@ DiskFaultState* DiskFaults::Next(std::string_view task, FileOp op, std::string_v
     if (!state.on || (!fault.task.empty() && fault.task != task)) continue;
     if (!fault.op.empty() && fault.op != fakes::FileOpName(op)) continue;
     if (!fault.path.empty() && path.find(fault.path) == path.npos) continue;
+    if (fault.effect == DiskFault::Effect::kGone && !there()) continue;
     ++state.matched;
     if (first == nullptr && (fault.call == 0 || fault.call == state.matched)) first = &state;
   }
@@ -131,7 +142,7 @@ absl::Status NodeFiles::Ask(FileOp op, const std::string& path, std::uint64_t by
     world.scheduler().KilledCall();  // whose task does not see the failure
     return failed(Code::kUnknown, "the process was killed");
   }
-  DiskFaultState* const fault = world.disk_faults().Next(node_.task(), op, path);
+  DiskFaultState* const fault = world.disk_faults().Next(node_.task(), op, path, [&] { return IsThere(path); });
   if (fault == nullptr) return absl::OkStatus();
   if (fault->strikes.size() < DiskFaultState::kMostStrikes)
     fault->strikes.push_back({world.scheduler().now(), node_.task(), world.trace().size()});
@@ -154,6 +165,9 @@ absl::Status NodeFiles::Ask(FileOp op, const std::string& path, std::uint64_t by
       break;
     case DiskFault::Effect::kBitRot:
       if (Rot(path, fault->matched)) ++fault->effective;
+      break;
+    case DiskFault::Effect::kGone:
+      if (Lose(path)) ++fault->effective;
   }
   return absl::OkStatus();
 }
@@ -165,7 +179,17 @@ bool NodeFiles::Rot(const std::string& path, std::int64_t draw) {
   if (!info.ok() || info->size == 0) return false;
   const std::uint64_t drawn = HashDraw(world.options().seed, path, static_cast<std::uint64_t>(draw));
   if (!files.FlipBit(path, Bounded(drawn, 8 * info->size))) return false;
-  world.disk_faults().Rotten(path);
+  const absl::StatusOr<std::string> content = ReadAll(files, path);
+  world.disk_faults().Rotten(path, content.ok() ? *content : "");
+  return true;
+}
+
+// No power cut brings it back, nor what else was just about to be made in that directory.
+bool NodeFiles::Lose(const std::string& path) {
+  Files& disk = DiskOf(path);
+  if (!disk.Remove(path).ok() || !disk.SyncDirectory(path.substr(0, path.rfind('/'))).ok()) return false;
+  NoteChange(path, false);
+  node_.world_.disk_faults().Rotten(path, "");
   return true;
 }
 
@@ -174,6 +198,7 @@ absl::StatusOr<std::unique_ptr<File>> NodeFiles::Open(const std::string& path, O
   const bool made = mode != OpenMode::kRead && !IsThere(path);
   VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<File> file, DiskOf(path).Open(path, mode));
   if (made) NoteChange(path, true);
+  if (mode != OpenMode::kRead && mode != OpenMode::kAppend) node_.world_.disk_faults().Replaced(path);
   return std::unique_ptr<File>(new NodeFile(*this, path, std::move(file)));
 }
 
@@ -186,6 +211,7 @@ absl::Status NodeFiles::Rename(const std::string& from, const std::string& to) {
   VIGIL_RETURN_IF_ERROR(DiskOf(from).Rename(from, to));
   NoteChange(from, false);
   if (made) NoteChange(to, true);
+  node_.world_.disk_faults().Replaced(to);
   return absl::OkStatus();
 }
 
@@ -193,6 +219,7 @@ absl::Status NodeFiles::Remove(const std::string& path) {
   VIGIL_RETURN_IF_ERROR(Ask(FileOp::kRemove, path));
   VIGIL_RETURN_IF_ERROR(DiskOf(path).Remove(path));
   NoteChange(path, false);
+  node_.world_.disk_faults().Replaced(path);
   return absl::OkStatus();
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -68,16 +69,25 @@ class DiskFaults {
   bool any() const { return !faults_.empty(); }
   // All that were added are off.
   void Clear() { live_ = faults_.size(); }
-  // The paths of files in which a bit has flipped.
-  void Rotten(const std::string& path) { rotten_.insert(path); }
-  const std::set<std::string>& rotten() const { return rotten_; }
-  // What happens to this operation; null: nothing.
-  DiskFaultState* Next(std::string_view task, fakes::FileOp op, std::string_view path);
+  // A bit of that file has flipped, and this is what it says since; or it was lost, which says nothing.
+  void Rotten(const std::string& path, std::string content) {
+    rotten_[path].push_back(std::move(content));
+    damaged_.insert(path);
+  }
+  // Another file is there from now on, or none. With a new index of a checkpoint go its data of before, too.
+  void Replaced(std::string_view path);
+  // By their paths, what they said each time.
+  const std::map<std::string, std::vector<std::string>>& rotten() const { return rotten_; }
+  const std::set<std::string>& damaged() const { return damaged_; }  // of these those that are not replaced since
+  // What happens to this operation; null: nothing. `there`: there is such a file, or nothing could be lost.
+  DiskFaultState* Next(std::string_view task, fakes::FileOp op, std::string_view path,
+                       const std::function<bool()>& there);
 
  private:
   std::deque<DiskFaultState> faults_;
   std::size_t live_ = 0;  // those from here on count
-  std::set<std::string> rotten_;
+  std::map<std::string, std::vector<std::string>> rotten_;
+  std::set<std::string> damaged_;
 };
 
 class NodeFiles final : public Files {
@@ -116,6 +126,7 @@ class NodeFiles final : public Files {
   std::vector<std::string> AsBefore(Duration by, const std::string& directory, const std::vector<std::string>& now);
   // Whether there was a bit to flip.
   bool Rot(const std::string& path, std::int64_t draw);
+  bool Lose(const std::string& path);
   static bool IsShared(std::string_view path);
   void TouchDisk(std::string_view path);  // for who looks for steps that commute
   Disk& DiskOf(std::string_view path);

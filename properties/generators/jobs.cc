@@ -91,6 +91,11 @@ void DrawWorkload(Draws draws, JobSpec& job) {
   // Workers come when the chief has its session, or after a minute. Where that needs them, a request for it would run
   // into the timeout without a fault.
   if (!workload.master.empty() && !workload.filters) workload.timeout_ms = 0;
+  // A synchronous replica waits in its run for what the others do between two of theirs, which takes this typically.
+  if (workload.kind == WorkloadKind::kSyncRegression && workload.timeout_ms > 0) {
+    const std::int64_t step_ms = std::chrono::ceil<std::chrono::milliseconds>(workload.step).count();
+    workload.timeout_ms = std::max(workload.timeout_ms, 4 * step_ms);
+  }
   if (Draws disk = draws.Split("disk"); disk.Chance(80)) {
     constexpr std::int64_t kMicroseconds[] = {50, 500, 5000, 20'000, 100'000};
     workload.disk = std::chrono::microseconds(disk.Pick(kMicroseconds));
@@ -183,7 +188,7 @@ class Planner {
     sometimes("rack", 10, &Planner::Rack);
     sometimes("rolling restart", 10, &Planner::RollingRestart);
     sometimes("lasting disk fault", 12, &Planner::LastingDiskFault);
-    sometimes("bit rot", 12, &Planner::BitRot);
+    sometimes("bit rot", 12, &Planner::Damage);
     sometimes("stale listings", 12, &Planner::StaleListings);
     sometimes("slow node", 12, &Planner::SlowNode);
     sometimes("all clocks", 10, &Planner::AllClocks);
@@ -490,15 +495,22 @@ class Planner {
     fault.lasts = Milliseconds(draws_.Between(3000, 60000));
   }
   // Of what somebody reads who begins anew: so a server is lost, too.
-  void BitRot() {
-    constexpr std::string_view kPaths[] = {".index", ".data-", ".data-", "checkpoints/checkpoint", ""};
+  void Damage() {
+    constexpr std::string_view kStateFile = "checkpoints/checkpoint";
+    constexpr std::string_view kPaths[] = {".index", ".data-", ".data-", kStateFile, ""};
     DiskFault& fault = job_.plan.disks.emplace_back();
     fault.effect = DiskFault::Effect::kBitRot;
-    fault.task = draws_.Chance(80) ? "chief:0" : AnyTrainer();
     fault.op = "read";
     fault.path = draws_.Pick(kPaths);
     fault.call = draws_.Between(1, 3);
-    Timed(TimedFault::Kind::kCrash, AnyServer()).restart_after = HowLong();
+    const std::string server = AnyServer();
+    // Whose reads of it there are: servers restore, after the chief has looked which checkpoint is the newest.
+    const bool own = fault.path == kStateFile || (fault.path.empty() && draws_.Chance(80));
+    fault.task = own ? "chief:0" : (draws_.Chance(50) ? server : AnyServer());
+    Timed(TimedFault::Kind::kCrash, server).restart_after = HowLong();
+    if (fault.path == kStateFile || fault.path.empty() || draws_.Chance(60)) return;
+    fault.effect = DiskFault::Effect::kGone;
+    fault.op = "open";
   }
   // The newest checkpoint, for whoever asks, just when a server is back that needs it.
   void Unreadable() {

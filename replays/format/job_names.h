@@ -81,7 +81,7 @@ inline constexpr Named<sim::RpcFault::Effect> kRpcEffects[] = {
 inline constexpr Named<sim::DiskFault::Effect> kDiskEffects[] = {
     {"NO_SPACE", sim::DiskFault::Effect::kNoSpace}, {"IO_ERROR", sim::DiskFault::Effect::kIoError},
     {"SLOW", sim::DiskFault::Effect::kSlow},        {"STALE", sim::DiskFault::Effect::kStale},
-    {"BIT_ROT", sim::DiskFault::Effect::kBitRot},
+    {"BIT_ROT", sim::DiskFault::Effect::kBitRot},   {"GONE", sim::DiskFault::Effect::kGone},
 };
 
 // The requests that servers answer; first "", any of them.

@@ -29,40 +29,18 @@ constexpr std::array kEmptyServers = {kCrashRestart, kCrashForGood, kPowerCut, k
 constexpr std::array kTakeAway = {kCrashForGood};
 constexpr std::array kFillDisks = {kNoSpace, kFullDisk};
 constexpr std::array kFailFiles = {kIoError, kBadDisk};
-constexpr std::array kRotFiles = {kBitRot};
+constexpr std::array kRotFiles = {kBitRot, kLostFile};
+constexpr std::array kLoseFiles = {kLostFile};
 constexpr std::array kFailCalls = {kSessionCallBefore, kSessionCallAfter};
 // Whatever ends a program, or keeps it from its work.
-constexpr std::array kEndTasks = {kCrashRestart,
-                                  kCrashForGood,
-                                  kPowerCut,
-                                  kTornWrite,
-                                  kLostDisk,
-                                  kPause,
-                                  kLateStart,
-                                  kCut,
-                                  kOneWayCut,
-                                  kSilent,
-                                  kOneWaySilent,
-                                  kSlowLink,
-                                  kSlowNode,
-                                  kMessageLoss,
-                                  kRefusedRpc,
-                                  kLostRequest,
-                                  kLostReply,
-                                  kNeverAnswered,
-                                  kDuplication,
-                                  kDuplicatedRpc,
-                                  kReset,
-                                  kNoSpace,
-                                  kFullDisk,
-                                  kIoError,
-                                  kBadDisk,
-                                  kSlowDisk,
-                                  kSessionCallBefore,
-                                  kSessionCallAfter,
-                                  kBitRot,
-                                  kDamagedRpc,
-                                  kZombie};
+constexpr std::array kEndTasks = {kCrashRestart, kCrashForGood,  kPowerCut,          kTornWrite,
+                                  kLostDisk,     kPause,         kLateStart,         kCut,
+                                  kOneWayCut,    kSilent,        kOneWaySilent,      kSlowLink,
+                                  kSlowNode,     kMessageLoss,   kRefusedRpc,        kLostRequest,
+                                  kLostReply,    kNeverAnswered, kDuplication,       kDuplicatedRpc,
+                                  kReset,        kNoSpace,       kFullDisk,          kIoError,
+                                  kBadDisk,      kSlowDisk,      kSessionCallBefore, kSessionCallAfter,
+                                  kBitRot,       kLostFile,      kDamagedRpc,        kZombie};
 
 constexpr std::array kPreemptions = {Code::kAborted, Code::kUnavailable};
 constexpr std::array kUnavailable = {Code::kUnavailable};
@@ -71,6 +49,7 @@ constexpr std::array kOutOfRange = {Code::kOutOfRange};
 constexpr std::array kExhausted = {Code::kResourceExhausted};
 constexpr std::array kUnknown = {Code::kUnknown};
 constexpr std::array kDataLoss = {Code::kDataLoss};
+constexpr std::array kNotFound = {Code::kNotFound};
 constexpr std::array kStillRunning = {Code::kUsage};
 constexpr std::array kUninitialised = {Code::kFailedPrecondition};
 
@@ -109,6 +88,8 @@ bool EvaluatorWithoutNews(const TaskEnd& end) {
   return LacksServer(end) || end.away.contains("chief:0") || chief_has_failed || chief_has_no_session;
 }
 
+bool WhoHasNoCheckpoint(const TaskEnd& end) { return end.run.facts.checkpoints.empty(); }
+
 bool SynchronousReplicaWithATimeout(const TaskEnd& end) {
   return end.run.spec.workload.kind == WorkloadKind::kSyncRegression && WhoHasATimeout(end);
 }
@@ -119,11 +100,13 @@ bool EvaluatorOfAnEarlyEnd(const TaskEnd& end) {
          end.out_of_input.contains("chief:0");
 }
 
-constexpr std::array<Cause, 18> kCauses = {{
+constexpr std::array<Cause, 19> kCauses = {{
     {kExhausted, "any task", AnyTask, kFillDisks, false, "A full disk is an error, not a reason to try again."},
     {kUnknown, "any task", AnyTask, kFailFiles, false, "What cannot be read or written for good is an error."},
     {kDataLoss, "a task that reads what has rotted", AnyTask, kRotFiles, true,
      "What does not match its checksum fails a save, and a restore that has no other checkpoint to go back to."},
+    {kNotFound, "a task of a job that is left without a whole checkpoint", WhoHasNoCheckpoint, kLoseFiles, true,
+     "A file of the checkpoint that is to be restored is gone, and there is no other one to go back to."},
     {kOutOfRange, "any task", AnyTask, kFailCalls, false,
      "The end of an input that another call than a run tells of is no clean end."},
     {kPreemptions, "a task that leaves", WhoLeaves, kBreakSessions, false,

@@ -47,6 +47,7 @@ std::span<const Checker> Checkers() {
                                  kErrorsHaveACause,
                                  kRestoresNewestReported,
                                  kRestoreBringsWhatWasSaved,
+                                 kDamageIsNotRestored,
                                  kNothingFailsWithoutAFault,
                                  kResourcesReturn,
                                  kGetsOnWhenHealed,

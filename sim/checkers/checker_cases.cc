@@ -107,6 +107,43 @@ JobEvidence RestoredTo(std::int64_t count) {
   return evidence;
 }
 
+// Two servers wrote counts into the checkpoint of step 20, which the chief restores for a session once the second one
+// has begun anew; the first server gets its count back in that, or it does not.
+JobEvidence RestoredOnBoth(bool first, std::string_view begins = "ps:1") {
+  JobEvidence evidence = Evidence({{1, "ps:0", Kind::kWritten, 5},
+                                   {1, "ps:1", Kind::kWritten, 6},
+                                   {2, begins, Kind::kStarted},
+                                   {3, "ps:1", Kind::kAssigned, 6},
+                                   {3, kBoss, Kind::kRestored, 20}});
+  evidence.history[0].checkpoint = evidence.history[1].checkpoint = 20;
+  const auto add = [&evidence](std::initializer_list<Told> lines) {
+    for (JobMoment& moment : Tell(lines)) evidence.history.push_back(std::move(moment));
+  };
+  if (first) add({{4, "ps:0", Kind::kAssigned, 5}});
+  add({{5, kBoss, Kind::kRestored, 20}, {6, kBoss, Kind::kSession}});
+  return evidence;
+}
+
+// A restore of a checkpoint which a disk has damaged.
+JobEvidence RestoredDamaged(Code code) {
+  JobEvidence evidence = Evidence({{1, kBoss, Kind::kRestored, 20, code}, {2, kBoss, Kind::kSession}});
+  evidence.history.front().subject = kDamaged;
+  return evidence;
+}
+
+// A checkpoint of step 40 was reported, and a state file in which a bit has flipped named the first one; the chief
+// restores the second.
+JobEvidence NamedByRotten(std::int64_t named, std::int64_t restored) {
+  JobEvidence evidence = Evidence({{1, kBoss, Kind::kSaved, 20},
+                                   {2, kBoss, Kind::kSaved, 40},
+                                   {3, kBoss, Kind::kStarted},
+                                   {4, kBoss, Kind::kRestored, restored}},
+                                  40);
+  evidence.facts.state_file_rotten = true;
+  evidence.facts.rotten_state_file_names = {named};
+  return evidence;
+}
+
 // The global step is initialised; the chief's run counts and reads 1 (or says that it was lost); then the worker reads
 // this.
 JobEvidence CountedByTwo(std::int64_t read, Code first = Code::kOk) {
@@ -575,6 +612,15 @@ std::vector<CheckerCase> CheckerCases() {
       {"checkpoint.reported_survives", "one that has rotted excuses the loss of an older one", OneHasRotted(20),
        OneHasRotted(10)},
       {"restore.brings_what_was_saved", "a server keeps what it had", RestoredTo(5), RestoredTo(9)},
+      {"restore.brings_what_was_saved", "one of two servers is left as it was", RestoredOnBoth(true),
+       RestoredOnBoth(false)},
+      {"restore.brings_what_was_saved", "a server that has begun meanwhile is excused", RestoredOnBoth(false, "ps:0"),
+       RestoredOnBoth(false)},
+      {"restore.refuses_damage", "it works", RestoredDamaged(Code::kDataLoss), RestoredDamaged(Code::kOk)},
+      {"restore.newest_reported", "a state file that has rotted excuses what it names", NamedByRotten(20, 20),
+       NamedByRotten(30, 20)},
+      {"restore.newest_reported", "a state file that has rotted excuses nothing else", NamedByRotten(30, 40),
+       NamedByRotten(30, 20)},
       {"job.nothing_fails_without_a_fault", "a recovery", Calm(0), Calm(1)},
       {"job.gets_on_when_healed", "no run comes back", AfterHealing(100, Kind::kRunReturned),
        AfterHealing(100, Kind::kRunStarted)},

@@ -302,6 +302,8 @@ TEST(Checkers, AChiefGoesOnFromTheNewestReportedCheckpoint) {
   EXPECT_THAT(story.Rules(), Not(Contains("restore.newest_reported")));
   story.facts.rotten = {60};
   story.facts.state_file_rotten = true;
+  EXPECT_THAT(story.Rules(), Contains("restore.newest_reported")) << "the directory says which is the newest";
+  story.facts.rotten_state_file_names = {20};
   EXPECT_THAT(story.Rules(), Not(Contains("restore.newest_reported")));
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 // Of the chief alone: a worker that believed it gone may have saved what the chief never hears of.
 void CheckRestores(const JobRun& run, Findings& findings) {
-  if (run.facts.state_file_rotten) return;
+  if (run.facts.state_file_rotten && !run.behaviour.restore_fallback) return;
   const JobMoment* newest = nullptr;
   for (const JobMoment& moment : run.history) {
     if (moment.task != "chief:0") continue;
@@ -19,7 +19,7 @@ void CheckRestores(const JobRun& run, Findings& findings) {
     if (moment.kind != JobMoment::Kind::kRestored || moment.step < 0 || newest == nullptr) continue;
     findings.Arm();
     // One that is newer was complete, too, when what made it was cut off before it could report it.
-    if (moment.step >= newest->step) continue;
+    if (moment.step >= newest->step || run.facts.rotten_state_file_names.contains(moment.step)) continue;
     findings.Violate(moment, fmt::format("a restore of step {}, the newest checkpoint that was reported", newest->step),
                      fmt::format("of step {}", moment.step));
   }
@@ -37,11 +37,11 @@ const Checker kRestoresNewestReported = {
         "Where the newest is lost, checkpoint.reported_survives finds it. It finds a chief that does not take what is "
         "there.",
     .excuses =
-        "checkpoints in which a fault has flipped a bit, and jobs in whose state file one has; checkpoints of other "
-        "tasks than the chief",
+        "checkpoints which a fault has damaged, and what a state file names in which a bit has flipped (or, without "
+        "restore_fallback, the whole job); checkpoints of other tasks than the chief",
     .why =
-        "a restore falls back where the newest is damaged, and only there; a worker that believes the chief gone saves "
-        "into the same folder",
+        "a restore falls back where the newest is damaged, and only there; a flipped bit can make another name that is "
+        "there; a worker that believes the chief gone saves into the same folder",
 };
 
 }  // namespace vigil::sim

@@ -58,7 +58,6 @@ bool IsMistake(Code code, bool server_crashes, bool supervised) {
     case Code::kFailedPrecondition:
       return !server_crashes;
     case Code::kInvalidArgument:
-    case Code::kNotFound:
     case Code::kInternal:
       return true;
     default:

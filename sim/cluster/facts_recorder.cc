@@ -125,13 +125,20 @@ void FactsRecorder::TaskLeft(std::string_view task) {
   chronicle_.Add(std::move(moment));
 }
 
+void FactsRecorder::Restored(std::int64_t step, Code code) {
+  JobMoment moment = Moment(Kind::kRestored, code);
+  moment.step = step;
+  if (step >= 0 && chronicle_.IsDamaged(step)) moment.subject = kDamaged;
+  chronicle_.Add(std::move(moment));
+}
+
 void FactsRecorder::SessionCall(const Event& event) {
   switch (static_cast<CallKind>(event.call)) {
     case CallKind::kRun:
       if (trains_) Note(Kind::kAttempt, event.code);
       break;
     case CallKind::kRestore:
-      NoteStep(Kind::kRestored, std::exchange(restoring_, -1), event.code);
+      Restored(std::exchange(restoring_, -1), event.code);
       break;
     case CallKind::kInit:
       Note(Kind::kInitialised, event.code);

@@ -76,6 +76,7 @@ class FactsRecorder final : public EventSink {
   // With mutex_ held.
   void Judge(const Event& event);
   void SessionCall(const Event& event);
+  void Restored(std::int64_t step, Code code);
   JobMoment Moment(Kind kind, Code code = Code::kOk) const;
   void Note(Kind kind, Code code = Code::kOk) { chronicle_.Add(Moment(kind, code)); }
   void NoteStep(Kind kind, std::int64_t step, Code code = Code::kOk);

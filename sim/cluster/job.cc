@@ -44,6 +44,7 @@ class WorldChronicle final : public Chronicle {
   Time Now() override { return world_.now(); }
   std::size_t Events() override { return world_.trace().size(); }
   IndexedCheckpoints Checkpoints() override { return LookAtCheckpoints(world_); }
+  bool IsDamaged(std::int64_t step) override { return DataIsDamaged(world_, step); }
   void Add(JobMoment moment) override {
     world_.scheduler().Touch(kTraceObject, Access::kWrite);
     history_.push_back(std::move(moment));
@@ -494,6 +495,7 @@ void Job::Impl::Finish() {
   facts.half_deleted = HalfDeletedCheckpoints(world);
   facts.rotten = RottenCheckpoints(world);
   facts.state_file_rotten = StateFileHasRotted(world);
+  facts.rotten_state_file_names = NamedByRottenStateFile(world);
   facts.restores_without_loss = RestoresWithoutLoss(history);
   if (!facts.checkpoints.empty()) {
     facts.newest_checkpoint = facts.checkpoints.back();

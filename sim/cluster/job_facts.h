@@ -86,6 +86,7 @@ struct JobFacts {
   std::vector<std::int64_t> half_deleted;  // the steps of which there is data at the end, but no index, in order
   std::set<std::int64_t> rotten;           // the steps of checkpoints in which a bit has flipped by a fault
   bool state_file_rotten = false;          // the same of the file that says which checkpoints there are
+  std::set<std::int64_t> rotten_state_file_names;  // what that called the newest since, right or wrong
 };
 
 }  // namespace vigil::sim

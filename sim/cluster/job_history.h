@@ -44,7 +44,9 @@ struct JobMoment {
     kRunFailed,    // ... came back with an error: code
     kAttempt,      // a raw run with hooks was made within a run: code
     kRecovery,     // a session is given up: code
-    kRestored,     // a restore on a session came back: code; step = of the checkpoint, -1 = not known
+    // A restore on a session came back: code; step = of the checkpoint, -1 = not known; subject = kDamaged: a fault has
+    // damaged its data since they were written
+    kRestored,
     kInitialised,  // an init op came back: code
     kSaved,  // a listener was told that a checkpoint of that step is complete: step; code = whether it is, on the disk
     kFound,  // of kStarted: the newest checkpoint that is whole then: step, -1 = there is none
@@ -100,6 +102,8 @@ struct JobMoment {
   std::int64_t element = -1;     // of kRunReturned: what the run has taken from its input; -1 = it takes nothing
   std::shared_ptr<const QueueOp> queue = nullptr;
 };
+
+inline constexpr std::string_view kDamaged = "damaged";
 
 using JobHistory = std::vector<JobMoment>;
 

@@ -12,6 +12,7 @@
 #include "vigil/core/env/files.h"
 #include "vigil/core/io/tensor_bundle.h"
 #include "vigil/sim/cluster/job.h"
+#include "vigil/sim/cluster/restore_watch.h"
 #include "vigil/sim/cluster/trainer.h"
 #include "vigil/sim/node_files.h"
 #include "vigil/sim/workloads/regression.h"
@@ -79,7 +80,7 @@ std::vector<std::int64_t> HalfDeletedCheckpoints(Files& files, const std::string
 
 std::set<std::int64_t> RottenCheckpoints(World& world) {
   std::set<std::int64_t> steps;
-  for (const std::string& path : world.disk_faults().rotten()) {
+  for (const auto& [path, contents] : world.disk_faults().rotten()) {
     if (const auto step = StepIn(path.substr(path.rfind('/') + 1), "")) steps.insert(*step);
   }
   return steps;
@@ -87,6 +88,26 @@ std::set<std::int64_t> RottenCheckpoints(World& world) {
 
 bool StateFileHasRotted(World& world) {
   return world.disk_faults().rotten().contains(JoinPath(kCheckpoints, kDefaultStateFile));
+}
+
+std::set<std::int64_t> NamedByRottenStateFile(World& world) {
+  constexpr std::string_view kNames = "model_checkpoint_path: \"";
+  std::set<std::int64_t> steps;
+  const auto& rotten = world.disk_faults().rotten();
+  const auto state_file = rotten.find(JoinPath(kCheckpoints, kDefaultStateFile));
+  if (state_file == rotten.end()) return steps;
+  for (const std::string_view content : state_file->second) {
+    if (!content.starts_with(kNames)) continue;
+    const std::string_view named = content.substr(kNames.size());
+    steps.insert(StepInName(std::string(named.substr(0, named.find('"')))));
+  }
+  return steps;
+}
+
+bool DataIsDamaged(World& world, std::int64_t step) {
+  const std::string data = PrefixOf(kCheckpoints, step) + std::string(kData);
+  return std::ranges::any_of(world.disk_faults().damaged(),
+                             [&](const std::string& path) { return path.starts_with(data); });
 }
 
 std::optional<double> LossInCheckpoint(World& world, std::int64_t step, std::uint64_t seed) {

@@ -127,6 +127,9 @@ constexpr std::array<FaultKindInfo, kFaultKinds> kInfos = {{
      "A bit of a file that was written and synced is found to be another one when it is read, and stays so.",
      "Charge that leaks from a flash cell, a head that wrote beside its track, memory without error correction on the "
      "way."},
+    {FaultKind::kLostFile, "lost_file", "A file that was written and synced is gone when it is opened.",
+     "A check of the file system that threw away what it could not repair, somebody who made room, a copy that left "
+     "out a part."},
     {FaultKind::kSessionCallBefore, "session_call_before",
      "A call on a raw session fails with a code, before any effect.",
      "A master that restarted, a variable server that is not there, the end of the input."},
@@ -230,6 +233,8 @@ FaultKind KindOf(const DiskFault& fault) {
       return FaultKind::kStaleListing;
     case DiskFault::Effect::kBitRot:
       return FaultKind::kBitRot;
+    case DiskFault::Effect::kGone:
+      return FaultKind::kLostFile;
   }
   return FaultKind::kIoError;
 }
@@ -253,7 +258,8 @@ bool StrikesDisks(const FaultPlan& plan) { return !plan.disks.empty(); }
 
 bool FailsDisksOf(const FaultPlan& plan, std::string_view task) {
   return std::ranges::any_of(plan.disks, [task](const DiskFault& fault) {
-    if (fault.effect == DiskFault::Effect::kBitRot) return true;  // what has rotted is of all that read it
+    // What has rotted or is gone is of all that read it.
+    if (fault.effect == DiskFault::Effect::kBitRot || fault.effect == DiskFault::Effect::kGone) return true;
     if (fault.effect == DiskFault::Effect::kSlow || fault.effect == DiskFault::Effect::kStale) return false;
     return fault.task.empty() || fault.task == task;
   });

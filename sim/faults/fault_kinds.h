@@ -60,6 +60,7 @@ enum class FaultKind : std::uint8_t {
   kSlowDisk,
   kStaleListing,
   kBitRot,
+  kLostFile,
   kSessionCallBefore,
   kSessionCallAfter,
 };

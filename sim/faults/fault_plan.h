@@ -114,6 +114,7 @@ struct DiskFault {
     kSlow,
     kStale,   // of a listing of the shared file system: it shows what others did only `by` later
     kBitRot,  // before the operation, a bit of its file that the seed draws has flipped, for good
+    kGone,    // before the operation, its file is gone, for good
   };
   Effect effect = Effect::kIoError;
   std::string task;       // "" = any
