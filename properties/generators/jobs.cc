@@ -585,15 +585,12 @@ replays::Scenario RandomJob(std::uint64_t seed) {
   job.limit = phase + LongestTraining(job) + kLiveness;
   job.no_wait = phases.Chance(30);
   DrawWindow(draws.Split("window"), job.plan.default_link);
-  if (quiet) {
-    DrawQuiet(draws.Split("calm"), job);
-    DrawInput(draws.Split("input"), job);
-    return scenario;
-  }
+  if (quiet) DrawQuiet(draws.Split("calm"), job);
+  DrawInput(draws.Split("input"), job);
+  if (quiet) return scenario;
   Planner planner(draws.Split("plan"), kinds, job, phase);
   planner.Plan();
   planner.PlanMore(draws);
-  DrawInput(draws.Split("input"), job);
   DrawSituation(draws, phase, job);
   if (!job.workload.master.empty()) Planner(draws.Split("master"), kinds, job, phase).PlanForMaster();
   return scenario;

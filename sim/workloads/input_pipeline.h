@@ -40,8 +40,8 @@ struct InputPipelineOptions {
   std::int64_t batch = 1;  // that a step takes
   bool rest = false;       // the last step takes what is left; else what is less than a batch stays in the queue
   bool shuffled = false;   // the queue that steps take from; the same order each time
-  // The counter fills a queue whose elements a second queue runner puts into the one that steps take from, by way of the
-  // server of the global step. Both queues outlive their session.
+  // The counter fills a queue whose elements a second queue runner puts into the one that steps take from, by way of
+  // the server of the global step. Both queues outlive their session.
   bool staged = false;
 };
 
