@@ -143,6 +143,17 @@ void DrawQuiet(Draws draws, JobSpec& job) {
   job.workload.shared_input = job.workload.kind == WorkloadKind::kInputPipeline && draws.Chance(80);
 }
 
+// What the queues of an input pipeline are like.
+void DrawInput(Draws draws, JobSpec& job) {
+  if (job.workload.kind != WorkloadKind::kInputPipeline) return;
+  if (draws.Chance(40)) {
+    job.workload.input_batch = draws.Between(2, 3);
+    job.workload.input_rest = draws.Chance(50);
+  }
+  job.workload.shuffled_input = draws.Chance(30);
+  job.workload.staged_input = draws.Chance(40);
+}
+
 // Draws the faults of one job.
 class Planner {
  public:
@@ -586,10 +597,9 @@ replays::Scenario RandomJob(std::uint64_t seed) {
   job.limit = phase + LongestTraining(job) + kLiveness;
   job.no_wait = phases.Chance(30);
   DrawWindow(draws.Split("window"), job.plan.default_link);
-  if (quiet) {
-    DrawQuiet(draws.Split("calm"), job);
-    return scenario;
-  }
+  if (quiet) DrawQuiet(draws.Split("calm"), job);
+  DrawInput(draws.Split("input"), job);
+  if (quiet) return scenario;
   Planner planner(draws.Split("plan"), kinds, job, phase);
   planner.Plan();
   planner.PlanMore(draws);

@@ -208,6 +208,16 @@ class WorkloadObject : public Object<WorkloadSpec> {
     f.Optional("sync", &WorkloadSpec::sync, kTasksOfAJob, "replicas to aggregate, of `sync_regression`; 0 = all");
     f.Optional("shared_input", &WorkloadSpec::shared_input, kFlag,
                "of `input_pipeline`: one queue at a parameter server, which the chief fills, feeds all that train");
+    f.Optional("input_batch", &WorkloadSpec::input_batch, IntegerType({1, 100}),
+               "of `input_pipeline`: so many elements a step takes");
+    f.Optional("input_rest", &WorkloadSpec::input_rest, kFlag,
+               "... and the last step takes what is left; without it, what is less than a batch stays in the queue");
+    f.Optional("shuffled_input", &WorkloadSpec::shuffled_input, kFlag,
+               "of `input_pipeline`: the queue gives its elements in random order");
+    f.Optional(
+        "staged_input", &WorkloadSpec::staged_input, kFlag,
+        "of `input_pipeline`: a queue before that one, which a second queue runner empties into it; both outlive "
+        "a session");
     f.Optional("filters", &WorkloadSpec::filters, kFlag, "each task sees the parameter servers and itself only");
     f.Optional(
         "master", &WorkloadSpec::master, TaskType(names_),

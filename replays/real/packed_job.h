@@ -40,7 +40,8 @@ void PackFields(Archive& archive, JobFacts& facts) {
 }
 template <typename Archive>
 void PackFields(Archive& archive, QueueOp& op) {
-  archive(op.what, op.queue, op.taker, op.elements, op.capacity, op.opens, op.size);
+  archive(op.what, op.queue, op.taker, op.elements, op.most, op.least, op.capacity, op.shuffled_above, op.opens,
+          op.size);
 }
 template <typename Archive>
 void PackFields(Archive& archive, JobMoment& moment) {

@@ -2,10 +2,11 @@
 // replicas got of it.
 //
 // * On its server a queue is a queue: some order of the operations that overlapped explains every element taken, every
-//   end of the input (it was closed, and empty) and every size. No order explains an element that was lost, came twice
-//   or overtook another. The queue of a server that died is gone with it.
+//   end of the input (it was closed, and empty, or had less than was asked for) and every size. No order explains an
+//   element that was lost, came twice or overtook another; but one that shuffles may give any, until it is closed not
+//   its last few. The queue of a server that died is gone with it.
 // * A run that returned has taken an element before it did, and the one that it says. Over a whole job a replica takes
-//   at most one for each attempt: an attempt that fails loses what it has taken, and may take it late.
+//   at most one, or one batch, for each attempt: an attempt that fails loses what it has taken, and may take it late.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,6 +22,7 @@
 #include "vigil/sim/checkers/attempts.h"
 #include "vigil/sim/checkers/checker.h"
 #include "vigil/sim/checkers/linearizability.h"
+#include "vigil/sim/workloads/input_pipeline.h"
 
 namespace vigil::sim {
 namespace {
@@ -29,15 +31,31 @@ using Elements = std::vector<std::int64_t>;
 
 struct QueueModel {
   struct State {
-    Elements elements = {};
+    Elements elements = {};  // of a queue that shuffles in the order of their values
     bool closed = false;
+    std::int64_t lent = 0;  // at most so many of them are in the hands of those that will give them back
+    std::int64_t gone = 0;  // so many of them are no more in it: nobody knows which
     friend auto operator<=>(const State&, const State&) = default;
+
+    std::int64_t size() const { return std::ssize(elements) - gone; }
   };
   struct Operation {
-    enum class Does : std::uint8_t { kPut, kRenew, kTake, kTakeUnknown, kFindEnd, kClose, kOpen, kSize };
+    enum class Does : std::uint8_t {
+      kPut,
+      kRenew,
+      kTake,
+      kTakeUnknown,
+      kFindEnd,
+      kLend,
+      kGiveBack,
+      kClose,
+      kOpen,
+      kSize
+    };
     Does kind = Does::kPut;
     Elements elements = {};
-    std::int64_t number = 0;  // of kPut: the capacity; of kSize
+    std::int64_t number = 0;  // of kPut: the capacity; of kFindEnd: what is too few; of kSize, kLend, kGiveBack
+    std::int64_t shuffled_above = -1;  // as QueueOp's
     friend bool operator==(const Operation&, const Operation&) = default;
   };
 
@@ -46,30 +64,51 @@ struct QueueModel {
   static std::optional<State> Apply(const State& state, const Operation& operation);
 };
 
+void Add(const QueueModel::Operation& operation, Elements& elements) {
+  elements.insert(elements.end(), operation.elements.begin(), operation.elements.end());
+  if (operation.shuffled_above >= 0) std::ranges::sort(elements);
+}
+
+// The one that is taken; none: it cannot be now.
+std::optional<QueueModel::State> WithoutTaken(QueueModel::State state, const QueueModel::Operation& operation) {
+  const bool shuffled = operation.shuffled_above >= 0;
+  const bool known = operation.kind == QueueModel::Operation::Does::kTake;
+  if (state.size() <= (state.closed ? 0 : std::max<std::int64_t>(0, operation.shuffled_above))) return {};
+  if (shuffled && !known) {
+    ++state.gone;
+    return state;
+  }
+  auto taken = state.elements.begin();
+  if (shuffled) taken = std::ranges::find(state.elements, operation.elements.front());
+  if (taken == state.elements.end() || (known && *taken != operation.elements.front())) return {};
+  state.elements.erase(taken);
+  return state;
+}
+
 std::optional<QueueModel::State> QueueModel::Apply(const State& state, const Operation& operation) {
   using Does = Operation::Does;
-  const auto size = static_cast<std::int64_t>(state.elements.size());
+  const std::int64_t least_size = state.size() - state.lent;
   State next = state;
   switch (operation.kind) {
     case Does::kPut:
       // Several are put in one after the other, as there is room.
-      if (state.closed || (operation.elements.size() == 1 && operation.number >= 0 && size >= operation.number))
+      if (state.closed || (operation.elements.size() == 1 && operation.number >= 0 && least_size >= operation.number))
         return {};
-      next.elements.insert(next.elements.end(), operation.elements.begin(), operation.elements.end());
+      Add(operation, next.elements);
       return next;
     case Does::kRenew:
-      return State{operation.elements, false};
+      return State{.elements = operation.elements, .lent = state.lent};
     case Does::kTake:
-      if (size < std::ssize(operation.elements)) return {};
-      if (!std::equal(operation.elements.begin(), operation.elements.end(), state.elements.begin())) return {};
-      next.elements.erase(next.elements.begin(), next.elements.begin() + std::ssize(operation.elements));
-      return next;
     case Does::kTakeUnknown:
-      if (size == 0) return {};
-      next.elements.erase(next.elements.begin());
-      return next;
+      return WithoutTaken(std::move(next), operation);
     case Does::kFindEnd:
-      return state.closed && size == 0 ? std::optional(state) : std::nullopt;
+      return state.closed && state.size() < operation.number ? std::optional(state) : std::nullopt;
+    case Does::kLend:
+      next.lent += operation.number;
+      return next;
+    case Does::kGiveBack:
+      next.lent -= operation.number;
+      return next.lent >= 0 ? std::optional(next) : std::nullopt;
     case Does::kClose:
       next.closed = true;
       return next;
@@ -77,31 +116,51 @@ std::optional<QueueModel::State> QueueModel::Apply(const State& state, const Ope
       next.closed = false;
       return next;
     case Does::kSize:
-      return size == operation.number ? std::optional(state) : std::nullopt;
+      return least_size <= operation.number && operation.number <= state.size() ? std::optional(state) : std::nullopt;
   }
   return {};
 }
 
+using Operations = std::vector<QueueModel::Operation>;
+
+// One who takes several takes them one by one as they come, and gives them back if they do not become enough.
+Operations TakesOf(const QueueOp& op, std::optional<Code> end) {
+  using Does = QueueModel::Operation::Does;
+  const std::int64_t above = op.shuffled_above;
+  if (!end.has_value()) {
+    return Operations(static_cast<std::size_t>(op.most), {.kind = Does::kTakeUnknown, .shuffled_above = above});
+  }
+  Operations all;
+  if (end == Code::kOk) {
+    for (const std::int64_t element : op.elements) {
+      all.push_back({.kind = Does::kTake, .elements = {element}, .shuffled_above = above});
+    }
+    if (std::ssize(op.elements) < op.most) all.push_back({.kind = Does::kFindEnd, .number = 1});
+    return all;
+  }
+  if (op.most > 1) all.push_back({.kind = Does::kLend, .number = op.most});
+  if (end == Code::kOutOfRange) all.push_back({.kind = Does::kFindEnd, .number = op.least});
+  if (op.most > 1) all.push_back({.kind = Does::kGiveBack, .number = op.most});
+  return all;
+}
+
 // What one does, in order, if it came to that end. None: it never ended.
-std::vector<QueueModel::Operation> OperationsOf(const QueueOp& op, std::optional<Code> end) {
+Operations OperationsOf(const QueueOp& op, std::optional<Code> end) {
   using Does = QueueModel::Operation::Does;
   const bool well = !end.has_value() || end == Code::kOk;
   switch (op.what) {
     case QueueOp::What::kPut:
-      if (well) return {{Does::kPut, op.elements, op.capacity}};
+      if (well) return {{Does::kPut, op.elements, op.capacity, op.shuffled_above}};
       return {};
     case QueueOp::What::kRenew:
       return {{Does::kRenew, well ? op.elements : Elements()}};
     case QueueOp::What::kTake:
-      if (!end.has_value()) return {{Does::kTakeUnknown}};
-      if (end == Code::kOutOfRange) return {{Does::kFindEnd}};
-      if (well) return {{Does::kTake, op.elements}};
-      return {};
+      return TakesOf(op, end);
     case QueueOp::What::kClose:
       if (well) return {{Does::kClose}};
       return {};
     case QueueOp::What::kSize: {
-      std::vector<QueueModel::Operation> both;
+      Operations both;
       if (op.opens) both.push_back({Does::kOpen});
       if (end == Code::kOk) both.push_back({Does::kSize, {}, op.size});
       return both;
@@ -112,8 +171,8 @@ std::vector<QueueModel::Operation> OperationsOf(const QueueOp& op, std::optional
 
 // Of one replica.
 struct Taken {
-  Attempts attempts;  // since the last run that returned
-  Elements in_attempt;
+  Attempts attempts;    // since the last run that returned
+  Elements in_attempt;  // of each batch the first
   std::int64_t all = 0;
   std::int64_t most = 0;  // by the last run that returned
 };
@@ -128,6 +187,7 @@ class Queues {
     }
     const WorkloadKind kind = run.spec.workload.kind;
     const bool input = kind == WorkloadKind::kInputPipeline;
+    if (input) batch_ = run.spec.workload.input_batch;
     by_name_ = !run.spec.workload.master.empty();
     own_ = input && !run.spec.workload.shared_input && !by_name_;
     takes_ = input || (kind == WorkloadKind::kSyncRegression && run.behaviour.sync_failure_wakes);
@@ -177,9 +237,10 @@ class Queues {
     Code code;
   };
 
-  // One operation of a server may be two of the model.
+  // One operation of a server may be several of the model.
   static std::int64_t IdOf(const JobMoment& moment, std::size_t part) {
-    return 2 * moment.step + static_cast<std::int64_t>(part);
+    constexpr std::int64_t kMostParts = 1000;
+    return kMostParts * moment.step + static_cast<std::int64_t>(part);
   }
 
   Queue& QueueOf(const JobMoment& moment) {
@@ -201,6 +262,12 @@ class Queues {
   void Return(const JobMoment& moment) {
     const QueueOp& op = *moment.queue;
     if (op.what == QueueOp::What::kTake && moment.code == Code::kOk) {
+      const auto count = std::ssize(op.elements);
+      if (count < op.least || count > op.most)
+        findings_.Violate(moment, fmt::format("{} to {} elements taken", op.least, op.most), fmt::format("{}", count));
+    }
+    // What goes on into another queue no run has taken.
+    if (op.what == QueueOp::What::kTake && moment.code == Code::kOk && op.queue != kFirstInputQueue) {
       const std::string& taker = op.taker.empty() ? moment.task : op.taker;
       Take(taken_[taker], op.elements);
       // Who it is of the processes of a replica nobody says: a taker is a name, and so is what a master of another
@@ -222,7 +289,7 @@ class Queues {
 
   static void Take(Taken& taken, const Elements& elements) {
     taken.all += std::ssize(elements);
-    taken.in_attempt.insert(taken.in_attempt.end(), elements.begin(), elements.end());
+    if (!elements.empty()) taken.in_attempt.push_back(elements.front());
   }
 
   void Violate(const JobMoment& moment, const Queue& queue, const QueueModel::Operation& operation) {
@@ -232,7 +299,7 @@ class Queues {
                                          fmt::join(state.elements, ", "), state.closed ? ", closed" : "");
     std::string seen;
     if (operation.kind == Does::kTake) seen = fmt::format("[{}] taken", fmt::join(operation.elements, ", "));
-    if (operation.kind == Does::kFindEnd) seen = "the end of the input";
+    if (operation.kind == Does::kFindEnd) seen = fmt::format("its end, as less than {} are left", operation.number);
     if (operation.kind == Does::kSize) seen = fmt::format("a size of {}", operation.number);
     if (operation.kind == Does::kPut) seen = fmt::format("[{}] put in", fmt::join(operation.elements, ", "));
     findings_.Violate(moment, "what comes of " + held, seen);
@@ -247,15 +314,17 @@ class Queues {
       findings_.Violate(moment, fmt::format("the element that was taken, {}", fmt::join(taken.in_attempt, " or ")),
                         fmt::format("{}", moment.element));
     }
+    const std::int64_t most = taken.most * batch_;
     const bool alone = !IsZombie(moment.task) && !zombies_.contains(moment.task);
-    if (taken.all > taken.most && (alone || own_)) {
-      findings_.Violate(moment, fmt::format("at most {} elements taken, one an attempt", taken.most),
+    if (taken.all > most && (alone || own_)) {
+      findings_.Violate(moment, fmt::format("at most {} elements taken, {} an attempt", most, batch_),
                         fmt::format("{}", taken.all));
     }
   }
 
   Findings& findings_;
   std::map<std::int64_t, End> ends_;                                      // of operations, by the place of the call
+  std::int64_t batch_ = 1;                                                // elements that an attempt takes
   bool takes_ = false;                                                    // each run takes an element
   bool own_ = false;                                                      // ... from a queue of the process's own
   bool by_name_ = false;                                                  // masters of other tasks look for replicas
@@ -274,9 +343,9 @@ void CheckQueues(const JobRun& run, Findings& findings) {
 const Checker kQueuesInOrderOnce = {
     .id = "queues.in_order_once",
     .sentence =
-        "What was put into a queue comes out of it once and in order, and its end only when nothing is left; a run "
-        "that "
-        "returned has taken one element, and gives that one.",
+        "What was put into a queue comes out of it once and in order (if it shuffles, in any, but not its last few "
+        "before it is closed), and its end only when less is left than was asked for; a run that returned has taken "
+        "one element, or one batch, and gives its first.",
     .source = "FIFOQueue r1.4: a queue implementation that dequeues elements in first-in first-out order",
     .check = CheckQueues,
     .excuses =

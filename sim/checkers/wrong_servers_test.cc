@@ -25,10 +25,10 @@ namespace {
 using testing::Contains;
 using testing::IsEmpty;
 
-// The rules that a job of that kind breaks.
-std::vector<std::string> BrokenOn(const OpRegistry& ops, WorkloadKind kind, std::uint64_t seed = 1) {
+// The rules that a job of such a workload breaks.
+std::vector<std::string> BrokenOn(const OpRegistry& ops, const WorkloadSpec& workload, std::uint64_t seed = 1) {
   JobSpec spec;
-  spec.workload.kind = kind;
+  spec.workload = workload;
   spec.workload.last_step = 30;
   spec.workload.step = std::chrono::seconds(2);
   const Behaviour behaviour = Behaviour::Default();
@@ -43,6 +43,24 @@ std::vector<std::string> BrokenOn(const OpRegistry& ops, WorkloadKind kind, std:
     rules.push_back(violation.rule);
   }
   return rules;
+}
+
+std::vector<std::string> BrokenOn(const OpRegistry& ops, WorkloadKind kind) {
+  return BrokenOn(ops, WorkloadSpec{.kind = kind});
+}
+
+// Input pipelines of every sort, but for the plain one.
+std::vector<WorkloadSpec> Pipelines() {
+  std::vector<WorkloadSpec> all;
+  for (int sort = 1; sort < 32; ++sort) {
+    all.push_back({.kind = WorkloadKind::kInputPipeline,
+                   .shared_input = (sort & 1) != 0,
+                   .input_batch = (sort & 2) != 0 ? 3 : 1,
+                   .input_rest = (sort & 4) != 0,
+                   .shuffled_input = (sort & 8) != 0,
+                   .staged_input = (sort & 16) != 0});
+  }
+  return all;
 }
 
 OpRegistry WithKernel(std::string_view name, const std::function<Kernel(const Kernel& right)>& wrong) {
@@ -131,6 +149,31 @@ TEST(WrongServers, OneElementOfAllComesTwice) {
     };
   });
   EXPECT_THAT(BrokenOn(ops, WorkloadKind::kInputPipeline), Contains("queues.in_order_once"));
+}
+
+TEST(WrongServers, RightOnesBreakNoRuleWithAnyInput) {
+  for (const WorkloadSpec& workload : Pipelines()) {
+    EXPECT_THAT(BrokenOn(BuiltinOps(), workload), IsEmpty())
+        << workload.shared_input << workload.input_batch << workload.input_rest << workload.shuffled_input
+        << workload.staged_input;
+  }
+}
+
+// Who takes a batch gets the one behind it.
+TEST(WrongServers, OneBatchOfAllIsLost) {
+  for (const WorkloadSpec& workload : Pipelines()) {
+    if (workload.input_batch == 1) continue;
+    int taken = 0;
+    const OpRegistry ops =
+        WithKernel(workload.input_rest ? "QueueDequeueUpToV2" : "QueueDequeueManyV2", [&taken](const Kernel& right) {
+          return [&taken, right](KernelContext& c) -> absl::Status {
+            if (++taken == 5) VIGIL_RETURN_IF_ERROR(right(c));
+            return right(c);
+          };
+        });
+    EXPECT_THAT(BrokenOn(ops, workload), Contains("queues.in_order_once"))
+        << workload.shared_input << workload.input_rest << workload.shuffled_input << workload.staged_input;
+  }
 }
 
 // A step that no gradients were pushed for.

@@ -28,7 +28,11 @@ struct QueueOp {
   std::string queue;
   std::string taker;                   // of kTake: the replica that says so of itself; "" = who it is is not said
   std::vector<std::int64_t> elements;  // put in or taken
+  std::int64_t most = 1;               // of kTake: so many are asked for ...
+  std::int64_t least = 1;              // ... and it fails with fewer than those
   std::int64_t capacity = -1;          // of the queue; below 0: without bound
+  std::int64_t shuffled_above =
+      -1;  // of the queue: any element, but it keeps so many until it is closed; -1 = in order
   bool opens = false;
   std::int64_t size = 0;
 };

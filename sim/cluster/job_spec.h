@@ -35,14 +35,19 @@ struct WorkloadSpec {
   Duration before_save{0};   // the chief stands so long before it writes a checkpoint, in a listener of its saver
   bool async_saves = false;  // checkpoints are written beside the training
   std::int64_t validate_steps =
-      0;                        // of a regression: so often a task looks at its loss in the session, without training
-  Duration visits{0};           // the pause between two sessions beside the training (visits.h); 0 = none
-  Duration diary{0};            // how often a task writes into a file of its own (diary.h); 0 = never
-  std::int64_t sync = 0;        // of kSyncRegression: replicas to aggregate; 0 = all
-  bool shared_input = false;    // of kInputPipeline: a queue at a server, which the chief fills, feeds all that train
-  bool filters = true;          // each task sees the parameter servers and itself only
-  std::string master;           // "ps:0": its master makes the sessions of all that train; "" = each its own
-  std::int64_t timeout_ms = 0;  // operation_timeout_in_ms; 0 = none
+      0;                      // of a regression: so often a task looks at its loss in the session, without training
+  Duration visits{0};         // the pause between two sessions beside the training (visits.h); 0 = none
+  Duration diary{0};          // how often a task writes into a file of its own (diary.h); 0 = never
+  std::int64_t sync = 0;      // of kSyncRegression: replicas to aggregate; 0 = all
+  bool shared_input = false;  // of kInputPipeline: a queue at a server, which the chief fills, feeds all that train
+  // Of kInputPipeline, too:
+  std::int64_t input_batch = 1;      // so many elements a step takes
+  bool input_rest = false;           // ... and the last one takes what is left
+  bool shuffled_input = false;       // the queue gives its elements in random order
+  bool staged_input = false;         // a queue before that one, which a second queue runner empties into it
+  bool filters = true;               // each task sees the parameter servers and itself only
+  std::string master;                // "ps:0": its master makes the sessions of all that train; "" = each its own
+  std::int64_t timeout_ms = 0;       // operation_timeout_in_ms; 0 = none
   std::optional<double> max_wait_s;  // of MonitoredTrainingSession; none: its default
   Duration disk{0};                  // what a file operation takes, typically; 0 = no time
   Duration cpu{0};  // what an op, a request and an answer take, typically, and each 4 KB of them once more; 0 = no time

@@ -44,6 +44,8 @@ QueueOp Described(const KernelContext& c, QueueOp::What what) {
   const auto shared_name = c.holder_attr_or<std::string>("shared_name", "");
   op.queue = shared_name.empty() ? c.holder().name : shared_name;
   op.capacity = c.holder_attr_or<std::int64_t>("capacity", -1);
+  if (c.holder().op == "RandomShuffleQueueV2")
+    op.shuffled_above = c.holder_attr_or<std::int64_t>("min_after_dequeue", 0);
   switch (what) {
     case QueueOp::What::kPut:
       AddElements(c.input(1), op.elements);
@@ -51,6 +53,9 @@ QueueOp Described(const KernelContext& c, QueueOp::What what) {
       break;
     case QueueOp::What::kTake:
       op.taker = TaskInDevice(c.attr_or<std::string>(ops::kTaker, ""));
+      if (c.num_inputs() > 1 && c.input(1).dtype() == DType::kInt32 && c.input(1).num_elements() == 1)
+        op.most = c.input(1).flat<std::int32_t>()[0];
+      op.least = c.node().op == "QueueDequeueUpToV2" ? 1 : op.most;
       break;
     case QueueOp::What::kSize:
       op.opens = c.attr_or<bool>(ops::kOpensQueue, false);
@@ -78,9 +83,10 @@ Kernel WatchedQueue(Kernel right, QueueOp::What what, QueueTold told) {
 
 std::unique_ptr<OpRegistry> WatchQueues(const OpRegistry& ops, QueueTold told) {
   const std::map<std::string_view, QueueOp::What> kinds = {
-      {"QueueEnqueueV2", QueueOp::What::kPut},  {"QueueEnqueueManyV2", QueueOp::What::kPut},
-      {"QueueDequeueV2", QueueOp::What::kTake}, {"QueueDequeueManyV2", QueueOp::What::kTake},
-      {"QueueCloseV2", QueueOp::What::kClose},  {"QueueSizeV2", QueueOp::What::kSize}};
+      {"QueueEnqueueV2", QueueOp::What::kPut},      {"QueueEnqueueManyV2", QueueOp::What::kPut},
+      {"QueueDequeueV2", QueueOp::What::kTake},     {"QueueDequeueManyV2", QueueOp::What::kTake},
+      {"QueueDequeueUpToV2", QueueOp::What::kTake}, {"QueueCloseV2", QueueOp::What::kClose},
+      {"QueueSizeV2", QueueOp::What::kSize}};
   auto watched = std::make_unique<OpRegistry>();
   for (const auto& [name, def] : ops.all()) {
     OpDef own = def;

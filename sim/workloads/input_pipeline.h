@@ -8,11 +8,14 @@
 // global step. So the end can be checked: by one replica from its beginning to its end, and each number once, `sum` is
 // limit (limit - 1) / 2, and `mean` what the same arithmetic gives in plain C++. The counter that gives the numbers is
 // a local variable of who fills the queue.
+//
+// A step may take several: then it learns from their mean, adds their sum, and counts as one.
 // Thread safety: plain values; building is as safe as the graph.
 #ifndef VIGIL_SIM_WORKLOADS_INPUT_PIPELINE_H_
 #define VIGIL_SIM_WORKLOADS_INPUT_PIPELINE_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -25,24 +28,34 @@
 namespace vigil::sim {
 
 inline constexpr float kInputPipelineRate = 0.05F;
+// The name by which servers know the first of two queues, whose elements no step takes.
+inline constexpr std::string_view kFirstInputQueue = "input/files";
 
 struct InputPipelineOptions {
   std::int64_t limit = 100;
-  std::int64_t capacity = 16;
+  std::int64_t capacity = 16;  // of each queue, beside what one that shuffles keeps until it is closed
   // One queue for all replicas, with the global step, instead of one for each. Who `fills` it has the queue runner.
   bool shared = false;
   bool fills = true;
+  std::int64_t batch = 1;  // that a step takes
+  bool rest = false;       // the last step takes what is left; else what is less than a batch stays in the queue
+  bool shuffled = false;   // the queue that steps take from; the same order each time
+  // The counter fills a queue whose elements a second queue runner puts into the one that steps take from, by way of
+  // the server of the global step. Both queues outlive their session.
+  bool staged = false;
 };
 
 struct InputPipeline {
   Output global_step;
   ops::Variable mean;  // float
   ops::Variable sum;   // int64
-  Output number;       // what this step took
+  Output number;       // what this step took; of several the first
+  Output numbers;      // all of them: a scalar, or of a batch a vector
   Output loss;         // of this step: (mean - k / limit)^2
   Output train_op;
   Output queue;
-  QueueRunnerPtr queue_runner;  // in kQueueRunners already; null if another replica fills the queue
+  // What fills `queue`; in kQueueRunners already, as is what fills the first of two. Null if another replica fills it.
+  QueueRunnerPtr queue_runner;
 };
 
 absl::StatusOr<InputPipeline> BuildInputPipeline(const Env& env, Builder& b, const Replica& replica,

@@ -27,14 +27,20 @@ struct PipelineMember {
   InputPipeline model;
   std::unique_ptr<MonitoredSession> session;
   std::vector<std::int64_t> taken;
+  std::int64_t steps = 0;
 
   // Until the numbers end.
   absl::Status Train() {
     return WithSession(*session, [this](MonitoredSession& s) -> absl::Status {
       while (true) {
-        const auto result = s.Run(Fetches::List({model.train_op, model.number}));
+        const auto result = s.Run(Fetches::List({model.train_op, model.number, model.numbers}));
         if (!result.ok()) return result.status();
-        taken.push_back(result->values()[1].scalar<std::int64_t>());
+        const Tensor all = result->values()[2].tensor();
+        const auto numbers = all.flat<std::int64_t>();
+        const auto first = result->values()[1].scalar<std::int64_t>();
+        EXPECT_EQ(first, numbers.front());
+        taken.insert(taken.end(), numbers.begin(), numbers.end());
+        ++steps;
       }
     });
   }
@@ -80,6 +86,67 @@ TEST_F(InputPipelineTest, TakesEachNumberOnceInOrderAndEndsCleanly) {
   EXPECT_EQ(ValueOf(chief_, chief_.model.sum.ref).scalar<std::int64_t>(), SumOfAll(kLimit));
   EXPECT_EQ(ValueOf(chief_, chief_.model.global_step).scalar<std::int64_t>(), kLimit);
   EXPECT_EQ(ValueOf(chief_, chief_.model.mean.ref).scalar<float>(), MeanAfter(AllNumbers(), kLimit));
+}
+
+TEST_F(InputPipelineTest, WhatIsLessThanABatchStays) {
+  Open(chief_, "chief", {.limit = kLimit, .capacity = 4, .batch = 3});
+  const absl::Status trained = chief_.Train();
+  EXPECT_TRUE(trained.ok()) << trained;
+  std::vector<std::int64_t> whole = AllNumbers();
+  whole.pop_back();
+  EXPECT_EQ(chief_.taken, whole);
+  EXPECT_EQ(chief_.steps, 33);
+  EXPECT_EQ(ValueOf(chief_, chief_.model.sum.ref).scalar<std::int64_t>(), SumOfAll(kLimit - 1));
+  EXPECT_EQ(ValueOf(chief_, chief_.model.global_step).scalar<std::int64_t>(), 33);
+}
+
+TEST_F(InputPipelineTest, OrTheLastStepTakesIt) {
+  Open(chief_, "chief", {.limit = kLimit, .capacity = 2, .batch = 3, .rest = true});
+  const absl::Status trained = chief_.Train();
+  EXPECT_TRUE(trained.ok()) << trained;
+  EXPECT_EQ(chief_.taken, AllNumbers());
+  EXPECT_EQ(chief_.steps, 34);
+  EXPECT_EQ(ValueOf(chief_, chief_.model.sum.ref).scalar<std::int64_t>(), SumOfAll(kLimit));
+}
+
+TEST_F(InputPipelineTest, AStepLearnsFromTheMeanOfItsBatch) {
+  Open(chief_, "chief", {.limit = 3, .batch = 3});
+  const absl::Status trained = chief_.Train();
+  EXPECT_TRUE(trained.ok()) << trained;
+  EXPECT_EQ(ValueOf(chief_, chief_.model.mean.ref).scalar<float>(), MeanAfter({1}, 3));
+}
+
+TEST_F(InputPipelineTest, AShuffledQueueGivesEachNumberOnce) {
+  for (const std::int64_t batch : {1, 2}) {
+    PipelineMember member;
+    Open(member, "chief", {.limit = kLimit, .capacity = 8, .batch = batch, .shuffled = true});
+    const absl::Status trained = member.Train();
+    EXPECT_TRUE(trained.ok()) << trained;
+    EXPECT_NE(member.taken, AllNumbers());
+    std::ranges::sort(member.taken);
+    EXPECT_EQ(member.taken, AllNumbers());
+  }
+}
+
+TEST_F(InputPipelineTest, TwoQueuesGiveEachNumberOnceAndInOrder) {
+  Open(chief_, "chief", {.limit = kLimit, .capacity = 4, .staged = true});
+  EXPECT_EQ(chief_.graph.Collection(kQueueRunners).size(), 2U);
+  EXPECT_EQ(chief_.graph.node(*chief_.graph.Find("input/files/queue")).device, "/job:chief/task:0");
+  const absl::Status trained = chief_.Train();
+  EXPECT_TRUE(trained.ok()) << trained;
+  EXPECT_EQ(chief_.taken, AllNumbers());
+}
+
+TEST_F(InputPipelineTest, TwoSharedQueuesAreAtTheServerAndTheChiefRunsBoth) {
+  Open(chief_, "chief", {.limit = kLimit, .shared = true, .batch = 2, .rest = true, .shuffled = true, .staged = true});
+  Open(worker_, "worker", {.limit = kLimit, .shared = true, .fills = false, .shuffled = true, .staged = true});
+  EXPECT_EQ(chief_.graph.node(*chief_.graph.Find("input/files/queue")).device, "/job:ps/task:0");
+  EXPECT_FALSE(worker_.graph.Find("input/files/queue").has_value());
+  EXPECT_TRUE(worker_.graph.Collection(kQueueRunners).empty());
+  const absl::Status trained = chief_.Train();
+  EXPECT_TRUE(trained.ok()) << trained;
+  std::ranges::sort(chief_.taken);
+  EXPECT_EQ(chief_.taken, AllNumbers());
 }
 
 TEST_F(InputPipelineTest, ASharedQueueIsEmptiedByAll) {
