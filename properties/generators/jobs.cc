@@ -508,7 +508,7 @@ class Planner {
   // Of what somebody reads who begins anew: so a server is lost, too.
   void Damage() {
     constexpr std::string_view kStateFile = "checkpoints/checkpoint";
-    constexpr std::string_view kPaths[] = {".index", ".data-", ".data-", kStateFile, ""};
+    constexpr std::string_view kPaths[] = {".index", ".data-", ".data-", kStateFile, kStateFile, ""};
     DiskFault& fault = job_.plan.disks.emplace_back();
     fault.effect = DiskFault::Effect::kBitRot;
     fault.op = "read";

@@ -212,6 +212,26 @@ void SlowSavesBeside(Draws& draws, Duration phase, JobSpec& job) {
   }
 }
 
+// Workers are told to stop, as by who needs their machines: at any time, or while they wait for a model that was lost
+// and for the chief, which is away.
+void WorkersAreToldToStop(Draws& draws, Duration phase, JobSpec& job) {
+  Duration at = AnyTime(draws, phase);
+  if (draws.Chance(60)) {
+    const Duration away = std::chrono::seconds(draws.Between(400, 1500));
+    Crash(job, "chief:0", at, away);
+    Crash(job, "ps:0", at, std::chrono::seconds(1));
+    HealsNotBefore(job, at + away);
+    at += std::chrono::seconds(draws.Between(1, 120));
+  }
+  for (std::int64_t i = 0; i < CountOf(job, "worker"); ++i) {
+    if (i > 0 && draws.Chance(50)) continue;
+    TimedFault& stop = Crash(job, fmt::format("worker:{}", i), at, Duration(0));
+    stop.restart_after.reset();
+    stop.in_order = true;
+    at += Milliseconds(draws.Between(0, 60'000));
+  }
+}
+
 struct Situation {
   std::string_view name;  // of its stream
   int percent;            // of the jobs that it suits
@@ -223,7 +243,7 @@ constexpr Situation kSituations[] = {
     {"lost wake", 15, WaitsForOthers, LostWake},   {"unseen restart", 15, WaitsForOthers, UnseenRestart},
     {"two savers", 4, TrainsAlone, TwoSavers},     {"others die", 8, TrainsAlone, OthersDie},
     {"long absence", 3, WaitsLong, LongAbsence},   {"slow saves beside", 12, SavesBeside, SlowSavesBeside},
-    {"master stops", 12, HasAMaster, MasterStops},
+    {"master stops", 12, HasAMaster, MasterStops}, {"told to stop", 8, WaitsLong, WorkersAreToldToStop},
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ RunFacts FactsOfNode(const std::string& node, const replays::Scenario& scenario)
       .queue = workload.kind == sim::WorkloadKind::kInputPipeline && (chief || !workload.shared_input),
       .may_restore = chief,
       .disk_fails = sim::FailsDisksOf(scenario.job->plan, node),
+      .told_to_end = sim::IsToldToStop(scenario.job->plan, node),
   };
 }
 

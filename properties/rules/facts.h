@@ -33,6 +33,7 @@ struct RunFacts {
   bool may_restore = false;     // it was given a directory or a file name
   bool saves_something = true;  // the model has a variable that checkpoints hold; else restoring is silent
   bool disk_fails = false;      // looking for a checkpoint may fail, of which no event tells
+  bool told_to_end = false;     // some time, of which no event tells
   bool has_checkpoint = false;  // the directory it was given holds an undamaged checkpoint from the start
 };
 

@@ -64,8 +64,11 @@ constexpr RuleInfo kOnlyForAReason{
         "it, the session was lost, or the process was told to end.",
     .documented = "SessionRunHook, module text: while not stop is requested",
     .observed = "lifecycle_two_hooks zero_runs_should_stop recreation_fails_for_good",
-    .excuses = "a yes while there is no live session, or after another task has asked the coordinator",
-    .why = "the loop must end then",
+    .excuses =
+        "a yes while there is no live session, or after another task has asked the coordinator; processes of a job "
+        "that "
+        "are told to end some time",
+    .why = "the loop must end then; when they are told no event says",
 };
 class OnlyForAReason : public Rule {
  public:
@@ -79,7 +82,7 @@ class OnlyForAReason : public Rule {
     if (!now.Is(EventKind::kShouldStop)) return;
     Arm();
     const bool reason =
-        run.told_to_end || run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live || kept_;
+        run.MayEnd() || run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live || kept_;
     if (now.yes() && !reason) Violate({run.session_at, now.index}, "no: nobody asked for a stop", "yes");
   }
 

@@ -93,9 +93,11 @@ class Watch {
   const RunFacts& facts() const { return facts_; }
   // By ours the attempts to recover are given up some time, with an error of their own; a worker gives up on a session
   // that does not get ready by either.
+  // The process was told to end, or may have been.
+  bool MayEnd() const { return told_to_end || facts_.told_to_end; }
   // A wait that a signal ends is given up as well.
   bool GivesUp(Code code) const {
-    if (code == Code::kCancelled) return static_cast<bool>(told_to_end);
+    if (code == Code::kCancelled) return MayEnd();
     return recovery && code == Code::kDeadlineExceeded && (!facts_.tensorflow || (facts_.worker && not_ready));
   }
   // A session is being made, and the files of its checkpoint may be what cannot be read.

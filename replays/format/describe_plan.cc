@@ -100,7 +100,8 @@ class TimedObject : public Object<TimedFault> {
     crash.Optional("silently", &TimedFault::silently, kFlag,
                    "the machine goes with it: nobody is told, and its connections end only when it starts again");
     crash.Optional("in_order", &TimedFault::in_order, kFlag,
-                   "of a parameter server: it is told to stop, and its process ends when it has");
+                   "it is told to stop, and its process ends when it has: a parameter server, or a worker (SIGTERM), "
+                   "which does not come back");
     crash.Optional("part_of", &TimedFault::part_of, EnumType<TimedFault::Whole>(kWholesOfCrashes, "whole"),
                    "what it is one task of, with other entries: `rack` several lose their power at one moment, "
                    "`rolling_restart` one is started again after the other");
@@ -144,8 +145,15 @@ class TimedObject : public Object<TimedFault> {
  private:
   static void CheckInOrder(const Field& object, const TimedFault& fault) {
     const Field in_order = MemberOf(object, "in_order");
-    if (!fault.task.starts_with("ps"))
-      in_order.Fail(fmt::format("true, but {} trains and ends when it has: say a parameter server", fault.task));
+    const bool trains = fault.task.starts_with("worker");
+    if (!trains && !fault.task.starts_with("ps"))
+      in_order.Fail(
+          fmt::format("true, but of {} nobody knows what then becomes of the training: say a parameter server "
+                      "or a worker",
+                      fault.task));
+    if (trains && fault.restart_after.has_value())
+      in_order.Fail(fmt::format("true, but {} has ended then, and does not start again: leave 'restart_after_s' out",
+                                fault.task));
     if (fault.silently || fault.disk != sim::DiskLoss::kNothing || fault.point.has_value())
       in_order.Fail(
           "true, but a process that ends in good order loses nothing, and at no point of the course: leave "

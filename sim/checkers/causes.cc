@@ -31,6 +31,7 @@ constexpr std::array kFillDisks = {kNoSpace, kFullDisk};
 constexpr std::array kFailFiles = {kIoError, kBadDisk};
 constexpr std::array kRotFiles = {kBitRot, kLostFile};
 constexpr std::array kLoseFiles = {kLostFile};
+constexpr std::array kTellToStop = {kOrderlyStop};
 constexpr std::array kFailCalls = {kSessionCallBefore, kSessionCallAfter};
 // Whatever ends a program, or keeps it from its work.
 constexpr std::array kEndTasks = {kCrashRestart, kCrashForGood,  kPowerCut,          kTornWrite,
@@ -49,6 +50,7 @@ constexpr std::array kOutOfRange = {Code::kOutOfRange};
 constexpr std::array kExhausted = {Code::kResourceExhausted};
 constexpr std::array kUnknown = {Code::kUnknown};
 constexpr std::array kDataLoss = {Code::kDataLoss};
+constexpr std::array kCancelled = {Code::kCancelled};
 constexpr std::array kNotFound = {Code::kNotFound};
 constexpr std::array kStillRunning = {Code::kUsage};
 constexpr std::array kUninitialised = {Code::kFailedPrecondition};
@@ -88,6 +90,8 @@ bool EvaluatorWithoutNews(const TaskEnd& end) {
   return LacksServer(end) || end.away.contains("chief:0") || chief_has_failed || chief_has_no_session;
 }
 
+bool WhoIsToldToStop(const TaskEnd& end) { return IsToldToStop(end.run.spec.plan, end.moment.task); }
+
 bool WhoHasNoCheckpoint(const TaskEnd& end) { return end.run.facts.checkpoints.empty(); }
 
 bool SynchronousReplicaWithATimeout(const TaskEnd& end) {
@@ -100,13 +104,15 @@ bool EvaluatorOfAnEarlyEnd(const TaskEnd& end) {
          end.out_of_input.contains("chief:0");
 }
 
-constexpr std::array<Cause, 19> kCauses = {{
+constexpr std::array<Cause, 20> kCauses = {{
     {kExhausted, "any task", AnyTask, kFillDisks, false, "A full disk is an error, not a reason to try again."},
     {kUnknown, "any task", AnyTask, kFailFiles, false, "What cannot be read or written for good is an error."},
     {kDataLoss, "a task that reads what has rotted", AnyTask, kRotFiles, true,
      "What does not match its checksum fails a save, and a restore that has no other checkpoint to go back to."},
     {kNotFound, "a task of a job that is left without a whole checkpoint", WhoHasNoCheckpoint, kLoseFiles, true,
      "A file of the checkpoint that is to be restored is gone, and there is no other one to go back to."},
+    {kCancelled, "a worker that is told to stop", WhoIsToldToStop, kTellToStop, false,
+     "What waits for a session or a model gives up; what runs is left to finish."},
     {kOutOfRange, "any task", AnyTask, kFailCalls, false,
      "The end of an input that another call than a run tells of is no clean end."},
     {kPreemptions, "a task that leaves", WhoLeaves, kBreakSessions, false,

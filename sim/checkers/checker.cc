@@ -54,6 +54,7 @@ std::span<const Checker> Checkers() {
                                  kIdleSessionsStay,
                                  kDiariesSurvive,
                                  kServerStops,
+                                 kTrainerStops,
                                  kFailuresInReach};
   return kAll;
 }

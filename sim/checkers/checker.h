@@ -86,6 +86,7 @@ extern const Checker kBoundedRecovery;
 extern const Checker kNoTaskLeft;
 extern const Checker kFailuresInReach;
 extern const Checker kServerStops;
+extern const Checker kTrainerStops;
 extern const Checker kTokensConserved;
 extern const Checker kTokensAsOwed;
 extern const Checker kQueuesInOrderOnce;

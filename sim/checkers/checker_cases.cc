@@ -533,6 +533,24 @@ JobEvidence DiaryFoundSomewhere(std::int64_t found) {
   return evidence;
 }
 
+// A worker that is told to stop after it has lost its session, and ends so many seconds later.
+JobEvidence ToldToStop(int later, Kind before = Kind::kRecovery) {
+  return Evidence({{1, kHand, Kind::kStarted},
+                   {2, kHand, Kind::kSession},
+                   {3, kHand, before},
+                   {4, kHand, Kind::kToldToStop},
+                   {4 + later, kHand, Kind::kEnded}});
+}
+
+// A task ends with CANCELLED; a worker was told to stop.
+JobEvidence GivesUp(std::string_view who) {
+  JobEvidence evidence = Evidence({{1, who, Kind::kEnded, 0, Code::kCancelled}});
+  evidence.spec.plan.timed = {
+      {.kind = TimedFault::Kind::kCrash, .task = std::string(kHand), .restart_after = std::nullopt, .in_order = true}};
+  evidence.facts.faults = {{std::string(InfoOf(FaultKind::kOrderlyStop).name), 1, 1, 1}};
+  return evidence;
+}
+
 // Of what a task does beside its training.
 std::vector<CheckerCase> CasesBesideTheTraining() {
   return {
@@ -540,6 +558,9 @@ std::vector<CheckerCase> CasesBesideTheTraining() {
        IdleFrom(181, Code::kAborted)},
       {"session.idle_one_stays", "what broke before excuses it", IdleFrom(179, Code::kAborted),
        IdleFrom(181, Code::kAborted)},
+      {"job.told_to_stop_ends", "it waits for a session all the same", ToldToStop(300), ToldToStop(301)},
+      {"job.told_to_stop_ends", "a run is left to finish", ToldToStop(900, Kind::kRunStarted), ToldToStop(900)},
+      {"job.errors_have_a_cause", "only who is told to stop gives up", GivesUp(kHand), GivesUp(kBoss)},
       {"disk.synced_bytes_survive", "some of them are gone", DiaryFound(400), DiaryFound(399)},
       {"disk.synced_bytes_survive", "it is known to be the same disk", DiaryFoundSomewhere(399), DiaryFound(399)},
       {"disk.synced_bytes_survive", "they are others", DiaryFound(500), DiaryFound(500, Code::kDataLoss)},

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/reach.h"
 
 namespace vigil::sim {
 namespace {
@@ -36,7 +37,7 @@ void CheckServerStops(const JobRun& run, Findings& findings) {
   Time last;
   for (const JobMoment& moment : run.history) {
     last = moment.at;
-    if (moment.kind == JobMoment::Kind::kToldToStop) stopping[moment.task] = &moment;
+    if (moment.kind == JobMoment::Kind::kToldToStop && IsServer(moment.task)) stopping[moment.task] = &moment;
     const auto told = stopping.find(moment.task);
     if (told == stopping.end()) continue;
     const bool followed = moment.kind == JobMoment::Kind::kStarted;

@@ -23,6 +23,7 @@
 #include "vigil/core/env/files.h"
 #include "vigil/core/env/notification.h"
 #include "vigil/core/ops/ops.h"
+#include "vigil/fakes/manual_signals.h"
 #include "vigil/sim/cluster/chronicle.h"
 #include "vigil/sim/cluster/client_costs.h"
 #include "vigil/sim/cluster/facts_recorder.h"
@@ -133,10 +134,11 @@ struct Job::Impl {
     Machine(Member& owner, Node& own) : member(owner), node(own) {}
     Member& member;
     Node& node;
-    const Server* server = nullptr;     // while it lives
-    FactsRecorder* recorder = nullptr;  // of the program, while it runs
-    Notification* stop = nullptr;       // of a parameter server: tells it to end, while it serves
-    std::unique_ptr<OpRegistry> ops;    // of its servers, where its ledger is watched
+    const Server* server = nullptr;           // while it lives
+    FactsRecorder* recorder = nullptr;        // of the program, while it runs
+    Notification* stop = nullptr;             // of a parameter server: tells it to end, while it serves
+    fakes::ManualSignals* signals = nullptr;  // of one that trains and will be told to stop, while it does
+    std::unique_ptr<OpRegistry> ops;          // of its servers, where its ledger is watched
   };
   // One task of the cluster over all its lives.
   struct Member {
@@ -318,12 +320,16 @@ void Job::Impl::NoteTasksLeft(const Machine& machine, const Server* server, cons
 bool Job::Impl::TellToStop(const Node& node) {
   Member& member = members.find(node.task())->second;
   Machine& machine = *member.machine;
-  if (&machine.node != &node || machine.stop == nullptr) return false;
+  if (&machine.node != &node || (machine.stop == nullptr && machine.signals == nullptr)) return false;
   machine.node.Spawn("stop", [&machine] {
     if (machine.stop != nullptr) machine.stop->Notify();
+    if (machine.signals == nullptr) return;
+    machine.recorder->ToldToStop();
+    machine.signals->Raise();
   });
   return true;
 }
+
 
 void Job::Impl::ServeUntilTold(Machine& machine, const Env& env, Server& server, FactsRecorder& recorder) {
   Notification told(*env.tasks, "told to stop");
@@ -365,7 +371,15 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
   const auto costly = NewCostlyFactory(env, std::make_shared<ClusterSessionFactory>(env), spec.workload);
   const auto factory = WatchRestores(applier->Decorate(member.name, costly),
                                      [&recorder](std::int64_t step) { recorder.Restoring(step); });
-  const absl::Status trained = Train({.env = env,
+  // Who trains listens to signals only where one will come: jobs without it stay what they are.
+  fakes::ManualSignals signals;
+  Env listening = env;
+  if (IsToldToStop(spec.plan, member.name)) {
+    listening.signals = &signals;
+    machine.signals = &signals;
+  }
+  const SetBack<fakes::ManualSignals> no_more{machine.signals};
+  const absl::Status trained = Train({.env = listening,
                                       .job = spec,
                                       .cluster = cluster,
                                       .job_name = member.split.job,

@@ -57,9 +57,8 @@ struct JobMoment {
     kFoundIncomplete,  // ... and each that has an index, but not all that this speaks of: step
     kLogged,           // the events file was told of a checkpoint: step
     kSavedInPlace,     // a worker's saver has written a checkpoint of that step, in the chief's place: step
-    // A parameter server was told to stop ...
-    kToldToStop,
-    kHasStopped,  // ... and has: subject = what it still holds ("" = nothing), but for graphs
+    kToldToStop,  // by who looks after its process
+    kHasStopped,  // of a parameter server: it has: subject = what it still holds ("" = nothing), but for graphs
     kStopAsked,   // a hook asked its run for a stop
     // It is taken for dead: a new process of the same task, subject, is about to begin, and from now on it goes by the
     // name of task (ZombieOf).

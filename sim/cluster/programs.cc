@@ -68,6 +68,7 @@ absl::StatusOr<std::unique_ptr<MonitoredSession>> Open(const TrainerParts& parts
   if (parts.job.workload.validate_steps > 0) options.log_step_count_steps = kLogSteps;
   options.config = ConfigOf(parts);
   options.stop_grace_period = kGracePeriod;
+  options.stop_on_sigterm = parts.env.signals != nullptr;
   if (parts.job.workload.max_wait_s.has_value()) options.max_wait = Seconds(*parts.job.workload.max_wait_s);
   options.behaviour = parts.behaviour;
   options.factory = parts.factory;

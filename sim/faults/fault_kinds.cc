@@ -37,8 +37,7 @@ constexpr std::array<FaultKindInfo, kFaultKinds> kInfos = {{
      "A new version that is rolled out, kernels that are updated, machines that are drained for maintenance."},
     {FaultKind::kOrderlyStop, "orderly_stop",
      "A parameter server is told to stop: it serves no more, cancels what is under way, waits until that has ended, "
-     "and "
-     "then its process ends.",
+     "and then its process ends. Or a worker is: it finishes its run, or gives up waiting, and does not come back.",
      "SIGTERM: a pod that is evicted or replaced by a newer one, a machine that is drained."},
     {FaultKind::kPause, "pause", "A process stands still; its connections stay open and what is sent to it waits.",
      "SIGSTOP, a virtual machine that is migrated, swapping, a debugger, a long stall on a file system."},
@@ -262,6 +261,12 @@ bool FailsDisksOf(const FaultPlan& plan, std::string_view task) {
     if (fault.effect == DiskFault::Effect::kBitRot || fault.effect == DiskFault::Effect::kGone) return true;
     if (fault.effect == DiskFault::Effect::kSlow || fault.effect == DiskFault::Effect::kStale) return false;
     return fault.task.empty() || fault.task == task;
+  });
+}
+
+bool IsToldToStop(const FaultPlan& plan, std::string_view task) {
+  return std::ranges::any_of(plan.timed, [task](const TimedFault& fault) {
+    return fault.kind == TimedFault::Kind::kCrash && fault.in_order && fault.task == task;
   });
 }
 

@@ -89,6 +89,8 @@ std::vector<FaultKind> KindsOf(const LinkSpec& link);
 // What judges ask of a plan before they excuse what comes of a disk: the one place that knows which entries strike one.
 bool StrikesDisks(const FaultPlan& plan);                         // of any task, be it by making it slow
 bool FailsDisksOf(const FaultPlan& plan, std::string_view task);  // operations of that task may fail
+// ... tells that task to stop, in good order.
+bool IsToldToStop(const FaultPlan& plan, std::string_view task);
 
 // How often a kind was in a plan, began to happen, and changed something. What fired without effect is inert.
 struct FaultTally {
