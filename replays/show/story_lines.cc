@@ -40,6 +40,9 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
     case Kind::kAtRest:
       if (moment.subject.empty() && moment.step == 0) return std::nullopt;
       return fmt::format("its server still holds {} graphs; {}", moment.step, moment.subject);
+    case Kind::kHolds:
+      if (moment.subject.empty()) return std::nullopt;
+      return fmt::format("its server still holds graphs of {}, which is gone", moment.subject);
     case Kind::kToldToStop:
       return "is told to stop";
     case Kind::kHasStopped:

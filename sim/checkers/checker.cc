@@ -55,6 +55,7 @@ std::span<const Checker> Checkers() {
                                  kDiariesSurvive,
                                  kServerStops,
                                  kTrainerStops,
+                                 kHoldsForSessions,
                                  kFailuresInReach};
   return kAll;
 }

@@ -87,6 +87,7 @@ extern const Checker kNoTaskLeft;
 extern const Checker kFailuresInReach;
 extern const Checker kServerStops;
 extern const Checker kTrainerStops;
+extern const Checker kHoldsForSessions;
 extern const Checker kTokensConserved;
 extern const Checker kTokensAsOwed;
 extern const Checker kQueuesInOrderOnce;

@@ -28,6 +28,7 @@
 #include "vigil/sim/cluster/client_costs.h"
 #include "vigil/sim/cluster/facts_recorder.h"
 #include "vigil/sim/cluster/op_costs.h"
+#include "vigil/sim/cluster/orphans.h"
 #include "vigil/sim/cluster/process_tasks.h"
 #include "vigil/sim/cluster/restore_watch.h"
 #include "vigil/sim/cluster/server_watch.h"
@@ -61,6 +62,7 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{60};  // for sessions to open, before the plan begins all the same
 constexpr std::chrono::milliseconds kPoll{20};
+constexpr std::chrono::minutes kLooks{1};  // how often it is looked what servers hold
 // After the last training task: longer than servers wait for one another's answers.
 constexpr std::chrono::minutes kSoon{1};
 constexpr std::chrono::minutes kRest{8};
@@ -175,6 +177,7 @@ struct Job::Impl {
   void WaitUntil(const std::function<bool()>& met, Duration patience);
   bool AnyTrains() const;
   void LookAtRest(Duration later, JobMoment::Kind kind);
+  void LookForOrphans();
   void Finish();
 
   World& world;
@@ -183,6 +186,7 @@ struct Job::Impl {
   const ClusterSpec cluster;
   std::map<std::string, Member, std::less<>> members;
   std::unique_ptr<FaultApplier> applier;
+  Orphans orphans;
   JobHistory history;
   WorldChronicle chronicle{world, history};
   JobFacts facts;  // at the end
@@ -330,7 +334,6 @@ bool Job::Impl::TellToStop(const Node& node) {
   return true;
 }
 
-
 void Job::Impl::ServeUntilTold(Machine& machine, const Env& env, Server& server, FactsRecorder& recorder) {
   Notification told(*env.tasks, "told to stop");
   machine.stop = &told;
@@ -460,7 +463,15 @@ void Job::Impl::Conduct() {
     applier->HealAll();
     history.push_back({.at = world.now(), .kind = JobMoment::Kind::kHealed});
   }
-  WaitUntil([&] { return !AnyTrains(); }, limit - env.clock->Monotonic());
+  Time look = env.clock->Monotonic();
+  const auto over = [&] {
+    if (healed && env.clock->Monotonic() >= look) {
+      LookForOrphans();
+      look = DeadlineAfter(env, kLooks);
+    }
+    return !AnyTrains();
+  };
+  WaitUntil(over, limit - env.clock->Monotonic());
   Finish();
   if (healed && !AnyTrains()) {
     LookAtRest(kSoon, JobMoment::Kind::kAtRestSoon);
@@ -492,6 +503,29 @@ void Job::Impl::LookAtRest(Duration later, JobMoment::Kind kind) {
                        .step = static_cast<std::int64_t>(load.graphs),
                        .subject = Held(load, member.machine->node.open_files(),
                                        world.network().BytesInFlight(member.machine->node.name()), true)});
+  }
+}
+
+void Job::Impl::LookForOrphans() {
+  world.scheduler().TouchEverything();
+  std::map<std::string, Server::Load> servers;
+  for (const auto& [name, member] : members) {
+    for (const Machine& machine : member.machines) {
+      if (machine.server == nullptr || machine.node.killed()) continue;
+      servers[machine.node.name()] = machine.server->load();
+    }
+  }
+  for (const auto& [node, found] : orphans.Look(servers, world.now())) {
+    const std::string task = TaskOf(node);
+    const Member& member = members.find(task)->second;
+    if (member.machine->node.name() != node) continue;  // another one has followed it
+    history.push_back({.at = world.now(),
+                       .task = task,
+                       .life = member.facts.lives,
+                       .kind = JobMoment::Kind::kHolds,
+                       .step = std::chrono::floor<std::chrono::seconds>(found.age).count(),
+                       .subject = found.session,
+                       .attempt = static_cast<std::int64_t>(StaleSteps(servers[node]))});
   }
 }
 

@@ -57,9 +57,9 @@ struct JobMoment {
     kFoundIncomplete,  // ... and each that has an index, but not all that this speaks of: step
     kLogged,           // the events file was told of a checkpoint: step
     kSavedInPlace,     // a worker's saver has written a checkpoint of that step, in the chief's place: step
-    kToldToStop,  // by who looks after its process
-    kHasStopped,  // of a parameter server: it has: subject = what it still holds ("" = nothing), but for graphs
-    kStopAsked,   // a hook asked its run for a stop
+    kToldToStop,       // by who looks after its process
+    kHasStopped,       // of a parameter server: it has: subject = what it still holds ("" = nothing), but for graphs
+    kStopAsked,        // a hook asked its run for a stop
     // It is taken for dead: a new process of the same task, subject, is about to begin, and from now on it goes by the
     // name of task (ZombieOf).
     kReplaced,
@@ -80,6 +80,10 @@ struct JobMoment {
     // A server's operation on a queue: queue; step = the place of the call in the history, also of its return: code.
     kQueueCalled,
     kQueueReturned,
+    // Once a minute after everything has healed, of a server: what it holds for a session that its master, which lives,
+    // does not know: subject = which ("" = none), step = for how many seconds; attempt = how many more steps its own
+    // master takes for running than there are.
+    kHolds,
     kStepMade,  // a server has counted a global step: step
     kStepSet,   // ... or its global step was restored or initialised: step
     // A session beside the training was used again: code; step = after how many seconds, rounded up: since it was used

@@ -219,6 +219,11 @@ std::shared_ptr<StepRun> ClientGraph::TakeRun() {
   return std::make_shared<StepRun>(env_, *options_.worker, remote_.size());
 }
 
+std::size_t ClientGraph::running() const {
+  SpinGuard lock(lock_);
+  return running_.size();
+}
+
 absl::Status ClientGraph::Run(CallsInFlight& steps, const StepCall& call, Time deadline, StepCaller* caller,
                               std::vector<Tensor>* fetched) {
   const std::shared_ptr<StepRun> run = TakeRun();

@@ -67,6 +67,8 @@ class ClientGraph {
   // The tasks that have a partition, by name, without the own one.
   void AddTasks(std::map<std::string, const TaskAddress*>& tasks) const;
 
+  std::size_t running() const;  // steps
+
   // `caller`: for whom the step runs, may be null. Errors: the root cause; CANCELLED if the session was closed
   // meanwhile.
   absl::Status Run(CallsInFlight& steps, const StepCall& call, Time deadline, StepCaller* caller,
@@ -102,7 +104,7 @@ class ClientGraph {
   std::shared_ptr<RegisteredGraph> local_graph_;
   RegisteredGraph::Lane* local_lane_ = nullptr;
   std::size_t fetches_ = 0;
-  SpinLock lock_;
+  mutable SpinLock lock_;
   // Guarded by lock_.
   std::vector<std::shared_ptr<StepRun>> idle_;
   std::vector<std::shared_ptr<StepRun>> running_;

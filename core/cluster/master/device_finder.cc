@@ -9,6 +9,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/goodbye.h"
 #include "vigil/core/cluster/methods.h"
 #include "vigil/core/graph/device_spec.h"
 
@@ -31,6 +32,7 @@ class Search : public std::enable_shared_from_this<Search> {
         keepalive_(search.keepalive),
         timeout_(search.timeout),
         wait_for_ready_(search.wait_for_ready),
+        owed_(own.owed_goodbyes()),
         client_(search.client),
         stopped_(search.stopped),
         deadline_(search.timeout > Duration::zero() ? DeadlineAfter(env, search.timeout) : kNever),
@@ -131,6 +133,8 @@ class Search : public std::enable_shared_from_this<Search> {
         ++resting_;
       }
     }
+    // It may be the last that this master hears of it for long: another task that the session needs may stay away.
+    if (reply.ok()) owed_->HeardOf(env_, asked_[i].task->address);
     changed_->NotifyAll();
   }
 
@@ -190,6 +194,7 @@ class Search : public std::enable_shared_from_this<Search> {
   const Duration keepalive_;
   const Duration timeout_;
   const bool wait_for_ready_;
+  const std::shared_ptr<OwedGoodbyes> owed_;
   proto::GetStatusRequest request_;  // says who asks
   const TaskStart client_;
   const std::function<bool()> stopped_;

@@ -224,6 +224,17 @@ std::size_t Master::sessions() const {
   return sessions_.size();
 }
 
+std::map<std::string, std::size_t> Master::RunningSteps() const {
+  std::map<std::string, std::shared_ptr<MasterSession>> sessions;
+  {
+    SpinGuard lock(lock_);
+    sessions = {sessions_.begin(), sessions_.end()};
+  }
+  std::map<std::string, std::size_t> running;
+  for (const auto& [handle, session] : sessions) running[handle] = session->running();
+  return running;
+}
+
 std::size_t Master::calls() const {
   std::size_t calls = resets_.size();
   SpinGuard lock(lock_);

@@ -36,7 +36,8 @@ class Master final : public MasterInterface {
   // The same, and what is asked of other tasks besides.
   void Stop();
   std::size_t sessions() const;
-  std::size_t calls() const;  // under way: of its sessions, and resets
+  std::map<std::string, std::size_t> RunningSteps() const;  // of each session, by its handle
+  std::size_t calls() const;                                // under way: of its sessions, and resets
 
   absl::StatusOr<proto::CreateSessionResponse> CreateSession(const proto::CreateSessionRequest& request) override;
   absl::StatusOr<proto::ExtendSessionResponse> ExtendSession(const proto::ExtendSessionRequest& request) override;

@@ -77,6 +77,13 @@ absl::StatusOr<std::shared_ptr<ClientGraph>> MasterSession::Find(const StepNames
   return kept;
 }
 
+std::size_t MasterSession::running() const {
+  std::size_t running = 0;
+  MutexLock lock(*mutex_);
+  for (const auto& [names, graph] : graphs_) running += graph->running();
+  return running;
+}
+
 std::int64_t MasterSession::version() const {
   MutexLock lock(*mutex_);
   return version_;

@@ -44,6 +44,7 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   const TaskStart& client_process() const { return client_.process; }
   const std::vector<TaskDevice>& devices() const { return *options_.devices; }
   std::size_t calls() const { return in_flight_.size(); }  // steps and registrations under way
+  std::size_t running() const;                             // steps alone, as its graphs know of them
 
   // Its graph, to begin with. Gives the version.
   std::int64_t Begin(std::shared_ptr<MasterGraph> graph);

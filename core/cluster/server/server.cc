@@ -196,7 +196,10 @@ Server::Load Server::load() const {
           .graphs = impl_->worker->graphs(),
           .sessions = impl_->master->sessions(),
           .calls = impl_->master->calls(),
-          .under_way = impl_->Names()};
+          .under_way = impl_->Names(),
+          .incarnation = impl_->worker->device().incarnation(),
+          .running = impl_->master->RunningSteps(),
+          .registered_by = impl_->worker->GraphSessions()};
 }
 WorkerService& Server::worker() { return *impl_->worker; }
 

@@ -78,6 +78,11 @@ class Server {
     std::size_t sessions = 0;  // of its master
     std::size_t calls = 0;     // that its master and their sessions wait for
     std::map<std::string, int> under_way;
+    // Which start of it this is, and, by their handles, the sessions of its master, with their steps that run.
+    std::uint64_t incarnation = 0;
+    std::map<std::string, std::size_t> running = {};
+    // The sessions whose graphs are registered, by the masters of whatever task: with the incarnation of that.
+    std::map<std::string, std::uint64_t> registered_by = {};
   };
   Load load() const;
 

@@ -32,7 +32,7 @@ absl::StatusOr<std::uint64_t> GraphTable::Add(std::int64_t id, std::shared_ptr<R
     }
     before = Follow(master, &dropped);
   }
-  graphs_.emplace(handle, Entry{std::move(graph), master.incarnation});
+  graphs_.emplace(handle, Entry{std::move(graph), master.incarnation, master.session});
   return before;
 }
 
@@ -93,6 +93,13 @@ std::shared_ptr<RegisteredGraph> GraphTable::TakeOut(const std::string& handle) 
 std::size_t GraphTable::size() const {
   SpinGuard lock(lock_);
   return graphs_.size();
+}
+
+std::map<std::string, std::uint64_t> GraphTable::Sessions() const {
+  std::map<std::string, std::uint64_t> sessions;
+  SpinGuard lock(lock_);
+  for (const auto& [handle, entry] : graphs_) sessions[entry.session] = entry.incarnation;
+  return sessions;
 }
 
 }  // namespace vigil

@@ -32,11 +32,13 @@ class GraphTable {
   struct Master {
     std::string task;
     std::uint64_t incarnation = 0;
-    std::uint64_t start = 0;  // of all starts of that task; 0: it does not say
+    std::uint64_t start = 0;   // of all starts of that task; 0: it does not say
+    std::string session = {};  // for which of its sessions
   };
   struct Entry {
     std::shared_ptr<RegisteredGraph> graph;
     std::uint64_t incarnation = 0;  // of its master
+    std::string session = {};       // of that
   };
 
   // Gives the incarnation of the process that this master follows, whose graphs were dropped; 0: of none. Errors:
@@ -52,6 +54,8 @@ class GraphTable {
   // It must not come (again). Null: there is none.
   std::shared_ptr<RegisteredGraph> TakeOut(const std::string& handle);
   std::size_t size() const;
+  // The sessions that have registered them, each with the incarnation of its master.
+  std::map<std::string, std::uint64_t> Sessions() const;
 
  private:
   using Graphs = std::map<std::string, Entry>;

@@ -163,7 +163,8 @@ absl::StatusOr<proto::RegisterGraphResponse> WorkerService::RegisterGraph(const 
   VIGIL_ASSIGN_OR_RETURN(const std::uint64_t followed, graphs_.Add(id, std::move(graph),
                                                                    {.task = request.master_task(),
                                                                     .incarnation = request.master_incarnation(),
-                                                                    .start = request.master_start()}));
+                                                                    .start = request.master_start(),
+                                                                    .session = request.session_handle()}));
   EndWhatWasOf(request.master_task(), followed);
   proto::RegisterGraphResponse response;
   response.set_graph_handle(GraphHandle(id));

@@ -75,6 +75,7 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   // What is kept for masters: steps, graphs by their handles.
   std::size_t steps() const { return steps_.size(); }
   std::size_t graphs() const { return graphs_.size(); }
+  std::map<std::string, std::uint64_t> GraphSessions() const { return graphs_.Sessions(); }  // GraphTable::Sessions
 
  private:
   struct Scratch;

@@ -1,0 +1,34 @@
+#include "vigil/sim/cluster/orphans.h"
+
+#include <algorithm>
+
+namespace vigil::sim {
+
+std::map<std::string, Orphans::Found> Orphans::Look(const std::map<std::string, Server::Load>& servers, Time now) {
+  std::map<std::uint64_t, const Server::Load*> masters;
+  for (const auto& [task, load] : servers) masters[load.incarnation] = &load;
+  std::map<std::pair<std::uint64_t, std::string>, Time> still;
+  std::map<std::string, Found> oldest;
+  for (const auto& [task, load] : servers) {
+    Found& found = oldest[task];
+    for (const auto& [session, incarnation] : load.registered_by) {
+      const auto master = masters.find(incarnation);
+      if (master == masters.end() || master->second->running.contains(session)) continue;
+      const std::pair key(load.incarnation, session);
+      const auto before = since_.find(key);
+      const Time since = before == since_.end() ? now : before->second;
+      still[key] = since;
+      if (found.session.empty() || now - since > found.age) found = {session, now - since};
+    }
+  }
+  since_ = std::move(still);
+  return oldest;
+}
+
+std::size_t StaleSteps(const Server::Load& load) {
+  std::size_t running = 0;
+  for (const auto& [session, steps] : load.running) running += steps;
+  return running - std::min(running, load.calls);
+}
+
+}  // namespace vigil::sim
