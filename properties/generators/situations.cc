@@ -218,6 +218,7 @@ void WorkersAreToldToStop(Draws& draws, Duration phase, JobSpec& job) {
   Duration at = AnyTime(draws, phase);
   if (draws.Chance(60)) {
     const Duration away = std::chrono::seconds(draws.Between(400, 1500));
+    job.workload.max_wait_s = 3600;  // for the others
     Crash(job, "chief:0", at, away);
     Crash(job, "ps:0", at, std::chrono::seconds(1));
     HealsNotBefore(job, at + away);

@@ -92,7 +92,13 @@ bool EvaluatorWithoutNews(const TaskEnd& end) {
 
 bool WhoIsToldToStop(const TaskEnd& end) { return IsToldToStop(end.run.spec.plan, end.moment.task); }
 
-bool WhoHasNoCheckpoint(const TaskEnd& end) { return end.run.facts.checkpoints.empty(); }
+// Or it could not see that it has another one.
+bool WhoHasNoCheckpoint(const TaskEnd& end) {
+  return end.run.facts.checkpoints.empty() ||
+         std::ranges::any_of(end.run.spec.plan.disks, [&end](const DiskFault& fault) {
+           return fault.effect == DiskFault::Effect::kIoError && (fault.task.empty() || fault.task == end.moment.task);
+         });
+}
 
 bool SynchronousReplicaWithATimeout(const TaskEnd& end) {
   return end.run.spec.workload.kind == WorkloadKind::kSyncRegression && WhoHasATimeout(end);
@@ -109,7 +115,8 @@ constexpr std::array<Cause, 20> kCauses = {{
     {kUnknown, "any task", AnyTask, kFailFiles, false, "What cannot be read or written for good is an error."},
     {kDataLoss, "a task that reads what has rotted", AnyTask, kRotFiles, true,
      "What does not match its checksum fails a save, and a restore that has no other checkpoint to go back to."},
-    {kNotFound, "a task of a job that is left without a whole checkpoint", WhoHasNoCheckpoint, kLoseFiles, true,
+    {kNotFound, "a task of a job that is left without a whole checkpoint, or cannot read which are whole",
+     WhoHasNoCheckpoint, kLoseFiles, true,
      "A file of the checkpoint that is to be restored is gone, and there is no other one to go back to."},
     {kCancelled, "a worker that is told to stop", WhoIsToldToStop, kTellToStop, false,
      "What waits for a session or a model gives up; what runs is left to finish."},

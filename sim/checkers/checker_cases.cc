@@ -552,9 +552,10 @@ JobEvidence GivesUp(std::string_view who) {
 }
 
 // A server is looked at: for how long it has held graphs of a session that is gone, and which steps nobody runs.
-JobEvidence Holds(std::int64_t seconds, std::int64_t steps) {
+JobEvidence Holds(std::int64_t seconds, std::int64_t steps, std::int64_t dead = 0) {
   JobEvidence evidence = Evidence({{1, "ps:0", Kind::kHolds, seconds}});
   evidence.history.front().attempt = steps;
+  evidence.history.front().checkpoint = dead;
   return evidence;
 }
 
@@ -566,6 +567,7 @@ std::vector<CheckerCase> CasesBesideTheTraining() {
       {"session.idle_one_stays", "what broke before excuses it", IdleFrom(179, Code::kAborted),
        IdleFrom(181, Code::kAborted)},
       {"server.holds_for_sessions", "graphs of a session that is gone", Holds(240, 8), Holds(241, 8)},
+      {"server.holds_for_sessions", "steps of who is gone", Holds(0, 0, 240), Holds(0, 0, 241)},
       {"server.holds_for_sessions", "steps that do not run", Holds(240, 8), Holds(240, 9)},
       {"job.told_to_stop_ends", "it waits for a session all the same", ToldToStop(300), ToldToStop(301)},
       {"job.told_to_stop_ends", "a run is left to finish", ToldToStop(900, Kind::kRunStarted), ToldToStop(900)},

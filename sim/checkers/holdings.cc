@@ -1,6 +1,7 @@
 // What servers hold while a job goes on: graphs of sessions that are open, and steps that run.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "vigil/sim/checkers/checker.h"
@@ -15,6 +16,8 @@ constexpr std::chrono::minutes kForgotten{4};
 constexpr std::int64_t kPassing = 8;
 
 void CheckHoldings(const JobRun& run, Findings& findings) {
+  // Everybody who dies is known to be dead then, unless its machine went with it and says nothing.
+  const bool told = std::ranges::none_of(run.spec.plan.timed, [](const TimedFault& fault) { return fault.silently; });
   for (const JobMoment& moment : run.history) {
     if (moment.kind != JobMoment::Kind::kHolds) continue;
     findings.Arm();
@@ -22,6 +25,10 @@ void CheckHoldings(const JobRun& run, Findings& findings) {
       findings.Violate(
           moment, fmt::format("graphs of open sessions, or for {:g} s more", ToSeconds(kForgotten)),
           fmt::format("graphs of {}, which its master has not known for {} s", moment.subject, moment.step));
+    }
+    if (told && std::chrono::seconds(moment.checkpoint) > kForgotten) {
+      findings.Violate(moment, fmt::format("steps of who is there, or for {:g} s more", ToSeconds(kForgotten)),
+                       fmt::format("one of a process that has been gone for {} s", moment.checkpoint));
     }
     if (moment.attempt > kPassing) {
       findings.Violate(moment, "as many steps that run as there are",
@@ -35,12 +42,13 @@ void CheckHoldings(const JobRun& run, Findings& findings) {
 const Checker kHoldsForSessions = {
     .id = "server.holds_for_sessions",
     .sentence =
-        "Once everything has healed a server holds graphs of open sessions alone, or lets go of them within four "
-        "minutes, and a master knows of no more steps than run.",
+        "Once everything has healed a server holds graphs of open sessions alone, and steps of processes that are "
+        "there, "
+        "or lets go of them within four minutes; and a master knows of no more steps than run.",
     .source = "core/cluster/goodbye.h: a goodbye that gets lost is owed, and said with the next one to that server",
     .check = CheckHoldings,
-    .excuses = "sessions whose master's process is gone; eight steps",
-    .why = "who dies says no goodbye; steps that begin or end are counted here or there already",
+    .excuses = "graphs whose master's process is gone; steps where a machine has died in silence; eight steps",
+    .why = "who dies says no goodbye, and in silence not even that; steps that begin or end are counted here or there",
 };
 
 }  // namespace vigil::sim

@@ -510,22 +510,18 @@ void Job::Impl::LookForOrphans() {
   world.scheduler().TouchEverything();
   std::map<std::string, Server::Load> servers;
   for (const auto& [name, member] : members) {
-    for (const Machine& machine : member.machines) {
-      if (machine.server == nullptr || machine.node.killed()) continue;
-      servers[machine.node.name()] = machine.server->load();
-    }
+    if (member.machine->server == nullptr || member.machine->node.killed()) continue;
+    servers[name] = member.machine->server->load();
   }
-  for (const auto& [node, found] : orphans.Look(servers, world.now())) {
-    const std::string task = TaskOf(node);
-    const Member& member = members.find(task)->second;
-    if (member.machine->node.name() != node) continue;  // another one has followed it
+  for (const auto& [task, found] : orphans.Look(servers, world.now())) {
     history.push_back({.at = world.now(),
                        .task = task,
-                       .life = member.facts.lives,
+                       .life = members.find(task)->second.facts.lives,
                        .kind = JobMoment::Kind::kHolds,
                        .step = std::chrono::floor<std::chrono::seconds>(found.age).count(),
                        .subject = found.session,
-                       .attempt = static_cast<std::int64_t>(StaleSteps(servers[node]))});
+                       .checkpoint = std::chrono::floor<std::chrono::seconds>(found.dead).count(),
+                       .attempt = static_cast<std::int64_t>(StaleSteps(servers[task]))});
   }
 }
 

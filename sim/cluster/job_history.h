@@ -82,7 +82,8 @@ struct JobMoment {
     kQueueReturned,
     // Once a minute after everything has healed, of a server: what it holds for a session that its master, which lives,
     // does not know: subject = which ("" = none), step = for how many seconds; attempt = how many more steps its own
-    // master takes for running than there are.
+    // master takes for running than there are; checkpoint = for how many seconds it has held a step of a process that is
+    // gone.
     kHolds,
     kStepMade,  // a server has counted a global step: step
     kStepSet,   // ... or its global step was restored or initialised: step

@@ -20,7 +20,8 @@ class Orphans {
  public:
   struct Found {
     std::string session;
-    Duration age{0};  // since it was first seen
+    Duration age{0};   // since it was first seen
+    Duration dead{0};  // the same of steps whose master's process is gone
   };
 
   // Of all servers, by task; `now` only grows. The oldest on each server; none: no session.
@@ -29,6 +30,8 @@ class Orphans {
  private:
   // By the incarnation of the server, and the session.
   std::map<std::pair<std::uint64_t, std::string>, Time> since_;
+  // By the incarnation of the server, and of the master.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Time> dead_since_;
 };
 
 // Steps that the graphs of a master take for running, beyond those for which it waits: a few are just beginning or

@@ -199,7 +199,8 @@ Server::Load Server::load() const {
           .under_way = impl_->Names(),
           .incarnation = impl_->worker->device().incarnation(),
           .running = impl_->master->RunningSteps(),
-          .registered_by = impl_->worker->GraphSessions()};
+          .registered_by = impl_->worker->GraphSessions(),
+          .steps_of = impl_->worker->StepMasters()};
 }
 WorkerService& Server::worker() { return *impl_->worker; }
 

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -83,6 +84,7 @@ class Server {
     std::map<std::string, std::size_t> running = {};
     // The sessions whose graphs are registered, by the masters of whatever task: with the incarnation of that.
     std::map<std::string, std::uint64_t> registered_by = {};
+    std::set<std::uint64_t> steps_of = {};  // the incarnations of masters, as far as they are known
   };
   Load load() const;
 

@@ -89,6 +89,15 @@ void RendezvousMgr::EndAllOf(std::uint64_t master, const absl::Status& why) {
   for (const std::int64_t step : StepsOf(master)) End(step, why);
 }
 
+std::set<std::uint64_t> RendezvousMgr::Masters() const {
+  std::set<std::uint64_t> masters;
+  MutexLock lock(*mutex_);
+  for (const auto& [step, entry] : steps_) {
+    if (entry.master != 0) masters.insert(entry.master);
+  }
+  return masters;
+}
+
 std::size_t RendezvousMgr::size() const {
   MutexLock lock(*mutex_);
   return steps_.size();

@@ -12,6 +12,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -61,7 +62,8 @@ class RendezvousMgr {
   void EndAll(const absl::Status& why);
   // The same for those of that master.
   void EndAllOf(std::uint64_t master, const absl::Status& why);
-  std::size_t size() const;  // steps that are here
+  std::size_t size() const;                 // steps that are here
+  std::set<std::uint64_t> Masters() const;  // the incarnations of those whose steps these are, as far as they are known
 
  private:
   struct Entry {

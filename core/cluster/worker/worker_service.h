@@ -11,7 +11,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,6 +76,7 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   const std::shared_ptr<OwedGoodbyes>& owed_goodbyes() const { return owed_goodbyes_; }
   // What is kept for masters: steps, graphs by their handles.
   std::size_t steps() const { return steps_.size(); }
+  std::set<std::uint64_t> StepMasters() const { return steps_.Masters(); }  // RendezvousMgr::Masters
   std::size_t graphs() const { return graphs_.size(); }
   std::map<std::string, std::uint64_t> GraphSessions() const { return graphs_.Sessions(); }  // GraphTable::Sessions
 
