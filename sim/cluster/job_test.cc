@@ -250,6 +250,40 @@ TEST(Job, AZombieIsRefusedByTheServersThatKnowItsSuccessor) {
   EXPECT_EQ(PlayJobOf(spec).hash, played.hash);
 }
 
+TimedFault StopOf(std::string task, Duration at) {
+  TimedFault stop = CrashOf(std::move(task), at);
+  stop.in_order = true;
+  return stop;
+}
+
+TEST(Job, AWorkerThatIsToldToStopEndsAfterItsRun) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.heal_after = seconds(70);
+  spec.plan.timed = {StopOf("worker:0", seconds(20))};
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(EndsOf(played.facts), kClean);
+  const std::int64_t runs = CountOf(played.history, JobMoment::Kind::kRunReturned, "worker:0");
+  EXPECT_GE(runs, 5);
+  EXPECT_LE(runs, 15) << "of 40 steps, two seconds apart";
+  EXPECT_EQ(CountOf(played.history, JobMoment::Kind::kToldToStop, "worker:0"), 1);
+  EXPECT_EQ(CountOf(played.history, JobMoment::Kind::kStarted, "worker:0"), 1);
+}
+
+// The model was lost with the server, and the chief, which would restore it, is away for a quarter of an hour.
+TEST(Job, AWorkerThatIsToldToStopAsItWaitsForItsChiefWaitsNoLonger) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.heal_after = std::chrono::minutes(20);
+  spec.plan.timed = {CrashOf("chief:0", seconds(10), std::chrono::minutes(15)),
+                     CrashOf("ps:0", seconds(10), seconds(1)), StopOf("worker:0", seconds(60))};
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(EndsOf(played.facts), "chief:0 clean, worker:0 CANCELLED, a checkpoint");
+  const auto of = [&](JobMoment::Kind kind) {
+    return std::ranges::find_if(
+        played.history, [kind](const JobMoment& moment) { return moment.kind == kind && moment.task == "worker:0"; });
+  };
+  EXPECT_LE(of(JobMoment::Kind::kEnded)->at - of(JobMoment::Kind::kToldToStop)->at, seconds(5));
+}
+
 TEST(Job, SessionsBesideTheTrainingLeaveNothingBehind) {
   for (const char* const master : {"", "ps:0"}) {
     JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
