@@ -51,7 +51,7 @@ class GraphDrawer {
   void Draw() {
     DrawFed();
     std::vector<NodeId> initializers;
-    for (int i = 0; i < 3; ++i) initializers.push_back(DrawVariable(i));
+    for (int i = 0; i < kVariables; ++i) initializers.push_back(DrawVariable(i));
     b_.device.clear();
     out_.init = b_.Group("init", initializers).node;
     Scope root;
@@ -65,6 +65,8 @@ class GraphDrawer {
   }
 
  private:
+  static constexpr int kVariables = 3;
+
   // A branch, or what is outside of all.
   struct Scope {
     const Scope* outer = nullptr;
@@ -88,7 +90,9 @@ class GraphDrawer {
 
   Tensor DrawNumbers() {
     Tensor out = TwoSmallNumbers(draws_);
-    for (double& number : out.mutable_flat<double>()) number += options_.other ? 1 : 0;
+    // Not at once: graphs that begin alike are others all the same.
+    const bool other = options_.other && out_.variables.size() == kVariables;
+    for (double& number : out.mutable_flat<double>()) number += other ? 1 : 0;
     return out;
   }
   Output DrawConst() {
@@ -184,8 +188,10 @@ class GraphDrawer {
       DrawUpdate(scope);
     } else if (kind < 68) {
       DrawGuarded(scope);
-    } else if (kind < 80) {
+    } else if (kind < 77) {
       DrawRead(scope);
+    } else if (kind < 80) {
+      DrawReadsAround(scope);
     } else if (kind < 87) {
       DrawCheck(scope);
     } else if (kind < 90) {
@@ -252,6 +258,25 @@ class GraphDrawer {
       scope.own.push_back(read);
       if (scope.outer != nullptr) out_.reads_in_branches.push_back(read.node);
     }
+  }
+
+  // One task takes a variable's value twice, and in between another one updates it.
+  void DrawReadsAround(Scope& scope) {
+    const std::size_t which = draws_.Below(out_.variables.size());
+    const Output variable = out_.variables[which];
+    if (IsResource(variable)) return;
+    StandAnywhere();
+    const std::string reader = b_.device;
+    const Output before = AddHere(scope, "Neg", {variable});
+    const Output by = AddVector(scope);
+    StandAnywhere();
+    const Output update = AddHere(scope, "AssignAdd", {variable, by}, {}, before.node);
+    b_.device = reader;
+    const Output after = AddHere(scope, "Neg", {variable}, {}, update.node);
+    out_.updates[which].push_back(update.node);
+    out_.effects.push_back(update.node);
+    scope.own.insert(scope.own.end(), {before, after});
+    if (scope.outer != nullptr) out_.reads_in_branches.insert(out_.reads_in_branches.end(), {before.node, after.node});
   }
 
   void DrawCheck(Scope& scope) {
