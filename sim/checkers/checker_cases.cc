@@ -1,7 +1,6 @@
 #include "vigil/sim/checkers/checker_cases.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -9,18 +8,6 @@ namespace vigil::sim {
 namespace {
 
 using Kind = JobMoment::Kind;
-
-constexpr std::string_view kBoss = "chief:0";
-constexpr std::string_view kHand = "worker:0";
-
-struct Told {
-  int second;
-  std::string_view task;
-  Kind kind;
-  std::int64_t step = 0;
-  Code code = Code::kOk;
-  std::vector<float> ledger = {};
-};
 
 std::string_view SubjectOf(Kind kind) {
   switch (kind) {
@@ -34,6 +21,8 @@ std::string_view SubjectOf(Kind kind) {
       return "";
   }
 }
+
+}  // namespace
 
 JobHistory Tell(std::initializer_list<Told> lines) {
   JobHistory history;
@@ -50,12 +39,14 @@ JobHistory Tell(std::initializer_list<Told> lines) {
   return history;
 }
 
-JobEvidence Evidence(std::initializer_list<Told> lines, std::optional<std::int64_t> newest = std::nullopt) {
+JobEvidence Evidence(std::initializer_list<Told> lines, std::optional<std::int64_t> newest) {
   JobEvidence evidence;
   evidence.history = Tell(lines);
   evidence.facts.newest_checkpoint = newest;
   return evidence;
 }
+
+namespace {
 
 // The worker's count of updates after its second run; one came back with 5 before.
 CheckerCase Counted(std::string_view forged, float keeps, float breaks) {
@@ -104,43 +95,6 @@ JobEvidence RestoredTo(std::int64_t count) {
   JobEvidence evidence =
       Evidence({{1, "ps:0", Kind::kWritten, 5}, {2, "ps:0", Kind::kAssigned, count}, {3, kBoss, Kind::kRestored, 20}});
   evidence.history.front().checkpoint = 20;
-  return evidence;
-}
-
-// Two servers wrote counts into the checkpoint of step 20, which the chief restores for a session once the second one
-// has begun anew; the first server gets its count back in that, or it does not.
-JobEvidence RestoredOnBoth(bool first, std::string_view begins = "ps:1") {
-  JobEvidence evidence = Evidence({{1, "ps:0", Kind::kWritten, 5},
-                                   {1, "ps:1", Kind::kWritten, 6},
-                                   {2, begins, Kind::kStarted},
-                                   {3, "ps:1", Kind::kAssigned, 6},
-                                   {3, kBoss, Kind::kRestored, 20}});
-  evidence.history[0].checkpoint = evidence.history[1].checkpoint = 20;
-  const auto add = [&evidence](std::initializer_list<Told> lines) {
-    for (JobMoment& moment : Tell(lines)) evidence.history.push_back(std::move(moment));
-  };
-  if (first) add({{4, "ps:0", Kind::kAssigned, 5}});
-  add({{5, kBoss, Kind::kRestored, 20}, {6, kBoss, Kind::kSession}});
-  return evidence;
-}
-
-// A restore of a checkpoint which a disk has damaged.
-JobEvidence RestoredDamaged(Code code) {
-  JobEvidence evidence = Evidence({{1, kBoss, Kind::kRestored, 20, code}, {2, kBoss, Kind::kSession}});
-  evidence.history.front().subject = kDamaged;
-  return evidence;
-}
-
-// A checkpoint of step 40 was reported, and a state file in which a bit has flipped named the first one; the chief
-// restores the second.
-JobEvidence NamedByRotten(std::int64_t named, std::int64_t restored) {
-  JobEvidence evidence = Evidence({{1, kBoss, Kind::kSaved, 20},
-                                   {2, kBoss, Kind::kSaved, 40},
-                                   {3, kBoss, Kind::kStarted},
-                                   {4, kBoss, Kind::kRestored, restored}},
-                                  40);
-  evidence.facts.state_file_rotten = true;
-  evidence.facts.rotten_state_file_names = {named};
   return evidence;
 }
 
@@ -533,32 +487,6 @@ JobEvidence DiaryFoundSomewhere(std::int64_t found) {
   return evidence;
 }
 
-// A worker that is told to stop after it has lost its session, and ends so many seconds later.
-JobEvidence ToldToStop(int later, Kind before = Kind::kRecovery) {
-  return Evidence({{1, kHand, Kind::kStarted},
-                   {2, kHand, Kind::kSession},
-                   {3, kHand, before},
-                   {4, kHand, Kind::kToldToStop},
-                   {4 + later, kHand, Kind::kEnded}});
-}
-
-// A task ends with CANCELLED; a worker was told to stop.
-JobEvidence GivesUp(std::string_view who) {
-  JobEvidence evidence = Evidence({{1, who, Kind::kEnded, 0, Code::kCancelled}});
-  evidence.spec.plan.timed = {
-      {.kind = TimedFault::Kind::kCrash, .task = std::string(kHand), .restart_after = std::nullopt, .in_order = true}};
-  evidence.facts.faults = {{std::string(InfoOf(FaultKind::kOrderlyStop).name), 1, 1, 1}};
-  return evidence;
-}
-
-// A server is looked at: for how long it has held graphs of a session that is gone, and which steps nobody runs.
-JobEvidence Holds(std::int64_t seconds, std::int64_t steps, std::int64_t dead = 0) {
-  JobEvidence evidence = Evidence({{1, "ps:0", Kind::kHolds, seconds}});
-  evidence.history.front().attempt = steps;
-  evidence.history.front().checkpoint = dead;
-  return evidence;
-}
-
 // Of what a task does beside its training.
 std::vector<CheckerCase> CasesBesideTheTraining() {
   return {
@@ -566,12 +494,6 @@ std::vector<CheckerCase> CasesBesideTheTraining() {
        IdleFrom(181, Code::kAborted)},
       {"session.idle_one_stays", "what broke before excuses it", IdleFrom(179, Code::kAborted),
        IdleFrom(181, Code::kAborted)},
-      {"server.holds_for_sessions", "graphs of a session that is gone", Holds(240, 8), Holds(241, 8)},
-      {"server.holds_for_sessions", "steps of who is gone", Holds(0, 0, 240), Holds(0, 0, 241)},
-      {"server.holds_for_sessions", "steps that do not run", Holds(240, 8), Holds(240, 9)},
-      {"job.told_to_stop_ends", "it waits for a session all the same", ToldToStop(300), ToldToStop(301)},
-      {"job.told_to_stop_ends", "a run is left to finish", ToldToStop(900, Kind::kRunStarted), ToldToStop(900)},
-      {"job.errors_have_a_cause", "only who is told to stop gives up", GivesUp(kHand), GivesUp(kBoss)},
       {"disk.synced_bytes_survive", "some of them are gone", DiaryFound(400), DiaryFound(399)},
       {"disk.synced_bytes_survive", "it is known to be the same disk", DiaryFoundSomewhere(399), DiaryFound(399)},
       {"disk.synced_bytes_survive", "they are others", DiaryFound(500), DiaryFound(500, Code::kDataLoss)},
@@ -644,15 +566,6 @@ std::vector<CheckerCase> CheckerCases() {
       {"checkpoint.reported_survives", "one that has rotted excuses the loss of an older one", OneHasRotted(20),
        OneHasRotted(10)},
       {"restore.brings_what_was_saved", "a server keeps what it had", RestoredTo(5), RestoredTo(9)},
-      {"restore.brings_what_was_saved", "one of two servers is left as it was", RestoredOnBoth(true),
-       RestoredOnBoth(false)},
-      {"restore.brings_what_was_saved", "a server that has begun meanwhile is excused", RestoredOnBoth(false, "ps:0"),
-       RestoredOnBoth(false)},
-      {"restore.refuses_damage", "it works", RestoredDamaged(Code::kDataLoss), RestoredDamaged(Code::kOk)},
-      {"restore.newest_reported", "a state file that has rotted excuses what it names", NamedByRotten(20, 20),
-       NamedByRotten(30, 20)},
-      {"restore.newest_reported", "a state file that has rotted excuses nothing else", NamedByRotten(30, 40),
-       NamedByRotten(30, 20)},
       {"job.nothing_fails_without_a_fault", "a recovery", Calm(0), Calm(1)},
       {"job.gets_on_when_healed", "no run comes back", AfterHealing(100, Kind::kRunReturned),
        AfterHealing(100, Kind::kRunStarted)},
@@ -663,8 +576,8 @@ std::vector<CheckerCase> CheckerCases() {
       {"job.gets_on_when_healed", "and is recovered from", StandsUntil(300, Kind::kRecovery),
        StandsUntil(320, Kind::kRecovery)},
   };
-  for (std::vector<CheckerCase> (*const more)() :
-       {QueueCases, StopCases, ReachCases, CasesOfCheckpoints, CasesOfServersAtRest, CasesBesideTheTraining}) {
+  for (std::vector<CheckerCase> (*const more)() : {QueueCases, StopCases, ReachCases, RestoreCases, CasesOfCheckpoints,
+                                                   CasesOfServersAtRest, CasesBesideTheTraining}) {
     for (CheckerCase& forged : more()) cases.push_back(std::move(forged));
   }
   return cases;

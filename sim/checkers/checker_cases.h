@@ -5,6 +5,8 @@
 #ifndef VIGIL_SIM_CHECKERS_CHECKER_CASES_H_
 #define VIGIL_SIM_CHECKERS_CHECKER_CASES_H_
 
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -30,11 +32,29 @@ struct CheckerCase {
   JobEvidence breaks;
 };
 
+// For who forges them.
+inline constexpr std::string_view kBoss = "chief:0";
+inline constexpr std::string_view kHand = "worker:0";
+
+struct Told {
+  int second;
+  std::string_view task;
+  JobMoment::Kind kind;
+  std::int64_t step = 0;
+  Code code = Code::kOk;
+  std::vector<float> ledger = {};
+};
+JobHistory Tell(std::initializer_list<Told> lines);
+// With that newest checkpoint at the end, if there is one.
+JobEvidence Evidence(std::initializer_list<Told> lines, std::optional<std::int64_t> newest = std::nullopt);
+
 std::vector<CheckerCase> CheckerCases();
 // Those of queues, which are among them.
 std::vector<CheckerCase> QueueCases();
 // ... and of servers that are told to stop.
 std::vector<CheckerCase> StopCases();
+// ... of restores, and of what servers hold and who trains is told.
+std::vector<CheckerCase> RestoreCases();
 // ... and of what a task can feel.
 std::vector<CheckerCase> ReachCases();
 

@@ -20,7 +20,7 @@ void CheckDamaged(const JobRun& run, Findings& findings) {
   for (const JobMoment& moment : run.history) {
     if (moment.task != "chief:0") continue;
     if (moment.kind == JobMoment::Kind::kRestored) {
-      const bool damaged = moment.subject == kDamaged;
+      const bool damaged = moment.subject == kDamagedData;
       if (damaged) findings.Arm();
       // What is missing is restored by itself, last: another part of the checkpoint may be whole.
       restored = damaged && moment.code == Code::kOk ? &moment : nullptr;

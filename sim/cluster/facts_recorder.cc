@@ -128,7 +128,7 @@ void FactsRecorder::TaskLeft(std::string_view task) {
 void FactsRecorder::Restored(std::int64_t step, Code code) {
   JobMoment moment = Moment(Kind::kRestored, code);
   moment.step = step;
-  if (step >= 0 && chronicle_.IsDamaged(step)) moment.subject = kDamaged;
+  if (step >= 0 && chronicle_.IsDamaged(step)) moment.subject = kDamagedData;
   chronicle_.Add(std::move(moment));
 }
 

@@ -48,8 +48,8 @@ struct JobMoment {
     kRunFailed,    // ... came back with an error: code
     kAttempt,      // a raw run with hooks was made within a run: code
     kRecovery,     // a session is given up: code
-    // A restore on a session came back: code; step = of the checkpoint, -1 = not known; subject = kDamaged: a fault has
-    // damaged its data since they were written
+    // A restore on a session came back: code; step = of the checkpoint, -1 = not known; subject = kDamagedData: a fault
+    // has damaged its data since they were written
     kRestored,
     kInitialised,  // an init op came back: code
     kSaved,  // a listener was told that a checkpoint of that step is complete: step; code = whether it is, on the disk
@@ -82,8 +82,8 @@ struct JobMoment {
     kQueueReturned,
     // Once a minute after everything has healed, of a server: what it holds for a session that its master, which lives,
     // does not know: subject = which ("" = none), step = for how many seconds; attempt = how many more steps its own
-    // master takes for running than there are; checkpoint = for how many seconds it has held a step of a process that is
-    // gone.
+    // master takes for running than there are; checkpoint = for how many seconds it has held a step of a process that
+    // is gone.
     kHolds,
     kStepMade,  // a server has counted a global step: step
     kStepSet,   // ... or its global step was restored or initialised: step
@@ -111,7 +111,7 @@ struct JobMoment {
   std::shared_ptr<const QueueOp> queue = nullptr;
 };
 
-inline constexpr std::string_view kDamaged = "damaged";
+inline constexpr std::string_view kDamagedData = "damaged";
 
 using JobHistory = std::vector<JobMoment>;
 

@@ -1,0 +1,99 @@
+// The forged histories of what looks at restores, at what servers hold, and at who is told to stop.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vigil/sim/checkers/checker_cases.h"
+#include "vigil/sim/faults/fault_kinds.h"
+
+namespace vigil::sim {
+namespace {
+
+using Kind = JobMoment::Kind;
+
+// Two servers wrote counts into the checkpoint of step 20, which the chief restores for a session once the second one
+// has begun anew; the first server gets its count back in that, or it does not.
+JobEvidence RestoredOnBoth(bool first, std::string_view begins = "ps:1") {
+  JobEvidence evidence = Evidence({{1, "ps:0", Kind::kWritten, 5},
+                                   {1, "ps:1", Kind::kWritten, 6},
+                                   {2, begins, Kind::kStarted},
+                                   {3, "ps:1", Kind::kAssigned, 6},
+                                   {3, kBoss, Kind::kRestored, 20}});
+  evidence.history[0].checkpoint = evidence.history[1].checkpoint = 20;
+  const auto add = [&evidence](std::initializer_list<Told> lines) {
+    for (JobMoment& moment : Tell(lines)) evidence.history.push_back(std::move(moment));
+  };
+  if (first) add({{4, "ps:0", Kind::kAssigned, 5}});
+  add({{5, kBoss, Kind::kRestored, 20}, {6, kBoss, Kind::kSession}});
+  return evidence;
+}
+
+// A restore of a checkpoint which a disk has damaged.
+JobEvidence RestoredDamaged(Code code) {
+  JobEvidence evidence = Evidence({{1, kBoss, Kind::kRestored, 20, code}, {2, kBoss, Kind::kSession}});
+  evidence.history.front().subject = kDamagedData;
+  return evidence;
+}
+
+// A checkpoint of step 40 was reported, and a state file in which a bit has flipped named the first one; the chief
+// restores the second.
+JobEvidence NamedByRotten(std::int64_t named, std::int64_t restored) {
+  JobEvidence evidence = Evidence({{1, kBoss, Kind::kSaved, 20},
+                                   {2, kBoss, Kind::kSaved, 40},
+                                   {3, kBoss, Kind::kStarted},
+                                   {4, kBoss, Kind::kRestored, restored}},
+                                  40);
+  evidence.facts.state_file_rotten = true;
+  evidence.facts.rotten_state_file_names = {named};
+  return evidence;
+}
+
+// A server is looked at: for how long it has held graphs of a session that is gone, and which steps nobody runs.
+JobEvidence Holds(std::int64_t seconds, std::int64_t steps, std::int64_t dead = 0) {
+  JobEvidence evidence = Evidence({{1, "ps:0", Kind::kHolds, seconds}});
+  evidence.history.front().attempt = steps;
+  evidence.history.front().checkpoint = dead;
+  return evidence;
+}
+
+// A worker that is told to stop after it has lost its session, and ends so many seconds later.
+JobEvidence ToldToStop(int later, Kind before = Kind::kRecovery) {
+  return Evidence({{1, kHand, Kind::kStarted},
+                   {2, kHand, Kind::kSession},
+                   {3, kHand, before},
+                   {4, kHand, Kind::kToldToStop},
+                   {4 + later, kHand, Kind::kEnded}});
+}
+
+// A task ends with CANCELLED; a worker was told to stop.
+JobEvidence GivesUp(std::string_view who) {
+  JobEvidence evidence = Evidence({{1, who, Kind::kEnded, 0, Code::kCancelled}});
+  evidence.spec.plan.timed = {
+      {.kind = TimedFault::Kind::kCrash, .task = std::string(kHand), .restart_after = std::nullopt, .in_order = true}};
+  evidence.facts.faults = {{std::string(InfoOf(FaultKind::kOrderlyStop).name), 1, 1, 1}};
+  return evidence;
+}
+
+}  // namespace
+
+std::vector<CheckerCase> RestoreCases() {
+  return {
+      {"restore.brings_what_was_saved", "one of two servers is left as it was", RestoredOnBoth(true),
+       RestoredOnBoth(false)},
+      {"restore.brings_what_was_saved", "a server that has begun meanwhile is excused", RestoredOnBoth(false, "ps:0"),
+       RestoredOnBoth(false)},
+      {"restore.refuses_damage", "it works", RestoredDamaged(Code::kDataLoss), RestoredDamaged(Code::kOk)},
+      {"restore.newest_reported", "a state file that has rotted excuses what it names", NamedByRotten(20, 20),
+       NamedByRotten(30, 20)},
+      {"restore.newest_reported", "a state file that has rotted excuses nothing else", NamedByRotten(30, 40),
+       NamedByRotten(30, 20)},
+      {"server.holds_for_sessions", "graphs of a session that is gone", Holds(240, 8), Holds(241, 8)},
+      {"server.holds_for_sessions", "steps of who is gone", Holds(0, 0, 240), Holds(0, 0, 241)},
+      {"server.holds_for_sessions", "steps that do not run", Holds(240, 8), Holds(240, 9)},
+      {"job.told_to_stop_ends", "it waits for a session all the same", ToldToStop(300), ToldToStop(301)},
+      {"job.told_to_stop_ends", "a run is left to finish", ToldToStop(900, Kind::kRunStarted), ToldToStop(900)},
+      {"job.errors_have_a_cause", "only who is told to stop gives up", GivesUp(kHand), GivesUp(kBoss)},
+  };
+}
+
+}  // namespace vigil::sim
