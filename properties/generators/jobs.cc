@@ -143,17 +143,6 @@ void DrawQuiet(Draws draws, JobSpec& job) {
   job.workload.shared_input = job.workload.kind == WorkloadKind::kInputPipeline && draws.Chance(80);
 }
 
-// What the queues of an input pipeline are like.
-void DrawInput(Draws draws, JobSpec& job) {
-  if (job.workload.kind != WorkloadKind::kInputPipeline) return;
-  if (draws.Chance(40)) {
-    job.workload.input_batch = draws.Between(2, 3);
-    job.workload.input_rest = draws.Chance(50);
-  }
-  job.workload.shuffled_input = draws.Chance(30);
-  job.workload.staged_input = draws.Chance(40);
-}
-
 // Draws the faults of one job.
 class Planner {
  public:

@@ -249,6 +249,17 @@ constexpr Situation kSituations[] = {
 
 }  // namespace
 
+// What the queues of an input pipeline are like.
+void DrawInput(Draws draws, JobSpec& job) {
+  if (job.workload.kind != sim::WorkloadKind::kInputPipeline) return;
+  if (draws.Chance(40)) {
+    job.workload.input_batch = draws.Between(2, 3);
+    job.workload.input_rest = draws.Chance(50);
+  }
+  job.workload.shuffled_input = draws.Chance(30);
+  job.workload.staged_input = draws.Chance(40);
+}
+
 void DrawSituation(const Draws& draws, Duration phase, JobSpec& job) {
   for (const Situation& situation : kSituations) {
     Draws own = draws.Split(situation.name);

@@ -15,6 +15,9 @@ namespace vigil::properties {
 // happens to them. Each is drawn from a stream of its own. `phase`: in which faults fall.
 void DrawSituation(const Draws& draws, Duration phase, sim::JobSpec& job);
 
+// Of an input pipeline: what its queues are like.
+void DrawInput(Draws draws, sim::JobSpec& job);
+
 }  // namespace vigil::properties
 
 #endif  // VIGIL_PROPERTIES_GENERATORS_SITUATIONS_H_

@@ -295,41 +295,6 @@ TEST_F(ResourcesTest, AGoodbyeThatGetsLostForGoodIsSaidToTheNextSession) {
   ExpectNothingLeft();
 }
 
-// Nor is a session needed for it, which may not come about.
-TEST_F(ResourcesTest, AGoodbyeThatGetsLostForGoodIsSaidToWhoIsThereThoughAnotherIsNot) {
-  {
-    const auto session = cluster_.NewSession("worker", 0, graph_);
-    EXPECT_EQ(Text(RunAll(*session, {}, {v_.initializer}).status), "OK");
-    network_.LoseRequests("DeregisterGraph", 1000);
-    EXPECT_EQ(Text(session->Close()), "OK");
-  }
-  network_.Heal();
-  cluster_.Crash("ps", 1);
-  SessionConfig config;
-  config.create_timeout = std::chrono::seconds(10);
-  ClusterSessionFactory factory(cluster_.env("worker", 0));
-  EXPECT_EQ(CodeOf(factory.Create(graph_, cluster_.server("worker", 0).target(), config).status()), Code::kUnavailable);
-  EXPECT_EQ(LoadOf("ps", 0).graphs, 0u);
-}
-
-TEST_F(ResourcesTest, ALoadSaysWhoseGraphsThereAreAndWhichStepsRun) {
-  const auto session = cluster_.NewSession("worker", 0, graph_);
-  EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");
-  const Server::Load master = LoadOf("worker", 0);
-  ASSERT_EQ(master.running.size(), 1u);
-  EXPECT_EQ(master.running.begin()->second, 0u);
-  for (const int task : {0, 1}) {
-    const Server::Load load = LoadOf("ps", task);
-    EXPECT_NE(load.incarnation, master.incarnation);
-    EXPECT_EQ(load.registered_by,
-              (std::map<std::string, std::uint64_t>{{master.running.begin()->first, master.incarnation}}));
-    EXPECT_TRUE(load.running.empty());
-  }
-  EXPECT_EQ(Text(session->Close()), "OK");
-  EXPECT_TRUE(LoadOf("worker", 0).running.empty());
-  EXPECT_TRUE(LoadOf("ps", 0).registered_by.empty());
-}
-
 // A process that dies says no goodbye; the one that follows it does so by coming.
 TEST_F(ResourcesTest, TheGraphsOfADeadMasterGoWhenItsTaskIsBack) {
   auto session = cluster_.NewSession("worker", 0, graph_);
