@@ -441,7 +441,7 @@ std::string WhyNotRealFault(const TimedFault& fault) {
   if (fault.one_way) return "a cut one way";
   if (fault.disk != sim::DiskLoss::kNothing) return "a power cut";
   if (fault.silently || fault.elsewhere.has_value()) return "the death of a machine";
-  if (fault.in_order) return "a server that stops in good order";
+  if (fault.in_order) return "a task that stops in good order";
   return "";
 }
 

@@ -10,6 +10,7 @@
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/train/hooks/checkpoint_saver_hook.h"
 #include "vigil/core/train/training/monitored_training_session.h"
+#include "vigil/sim/faults/fault_kinds.h"
 
 namespace vigil::sim {
 namespace {
@@ -68,7 +69,7 @@ absl::StatusOr<std::unique_ptr<MonitoredSession>> Open(const TrainerParts& parts
   if (parts.job.workload.validate_steps > 0) options.log_step_count_steps = kLogSteps;
   options.config = ConfigOf(parts);
   options.stop_grace_period = kGracePeriod;
-  options.stop_on_sigterm = parts.env.signals != nullptr;
+  options.stop_on_sigterm = IsToldToStop(parts.job.plan, TaskOf(parts));
   if (parts.job.workload.max_wait_s.has_value()) options.max_wait = Seconds(*parts.job.workload.max_wait_s);
   options.behaviour = parts.behaviour;
   options.factory = parts.factory;
