@@ -91,10 +91,10 @@ class Watch {
   void Update(const sim::TraceRecord& record, std::size_t index, bool on_main);
 
   const RunFacts& facts() const { return facts_; }
-  // By ours the attempts to recover are given up some time, with an error of their own; a worker gives up on a session
-  // that does not get ready by either.
   // The process was told to end, or may have been.
   bool MayEnd() const { return told_to_end || facts_.told_to_end; }
+  // By ours the attempts to recover are given up some time, with an error of their own; a worker gives up on a session
+  // that does not get ready by either.
   // A wait that a signal ends is given up as well.
   bool GivesUp(Code code) const {
     if (code == Code::kCancelled) return MayEnd();

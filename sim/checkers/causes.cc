@@ -90,12 +90,12 @@ bool EvaluatorWithoutNews(const TaskEnd& end) {
   return LacksServer(end) || end.away.contains("chief:0") || chief_has_failed || chief_has_no_session;
 }
 
-bool WhoIsToldToStop(const TaskEnd& end) { return IsToldToStop(end.run.spec.plan, end.moment.task); }
+bool WhoIsToldToStop(const TaskEnd& end) { return end.told.contains(end.moment.task); }
 
 // Or it could not see that it has another one.
 bool WhoHasNoCheckpoint(const TaskEnd& end) {
   return end.run.facts.checkpoints.empty() ||
-         std::ranges::any_of(end.run.spec.plan.disks, [&end](const DiskFault& fault) {
+         AnyStruck(end.run, InertFault::List::kDisks, end.run.spec.plan.disks, [&end](const DiskFault& fault) {
            return fault.effect == DiskFault::Effect::kIoError && (fault.task.empty() || fault.task == end.moment.task);
          });
 }

@@ -29,6 +29,7 @@ struct TaskEnd {
   bool leaving = false;
   std::map<std::string, Code, std::less<>> gone;    // whose program has ended before, and how
   std::set<std::string, std::less<>> away;          // whom the plan has taken away for good
+  std::set<std::string, std::less<>> told;          // who was told to stop, in this life
   std::set<std::string, std::less<>> have_trained;  // to whom a run has come back, in any life
   std::set<std::string, std::less<>> out_of_input;  // whom the end of an input, told by a run, has made leave
 };

@@ -9,8 +9,8 @@
 namespace vigil::sim {
 namespace {
 
-// A goodbye is said for half a minute, and what is owed with the next one, or when the session's master looks after its
-// servers, which it does within two minutes.
+// A goodbye is said for half a minute, and what is owed when its master hears of the server again: with a graph, a
+// session, or as it looks after the servers of a step, which it does every two minutes.
 constexpr std::chrono::minutes kForgotten{4};
 // That begin or end at the moment.
 constexpr std::int64_t kPassing = 8;
@@ -45,7 +45,8 @@ const Checker kHoldsForSessions = {
         "Once everything has healed a server holds graphs of open sessions alone, and steps of processes that are "
         "there, "
         "or lets go of them within four minutes; and a master knows of no more steps than run.",
-    .source = "core/cluster/goodbye.h: a goodbye that gets lost is owed, and said with the next one to that server",
+    .source =
+        "core/cluster/goodbye.h: a goodbye that gets lost is owed, and said when a master has heard of that server",
     .check = CheckHoldings,
     .excuses = "graphs whose master's process is gone; steps where a machine has died in silence; eight steps",
     .why = "who dies says no goodbye, and in silence not even that; steps that begin or end are counted here or there",

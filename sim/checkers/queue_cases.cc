@@ -165,6 +165,7 @@ std::vector<CheckerCase> QueueCases() {
       {"queues.in_order_once", "a run takes two elements", Given(1, 7), Given(2, 7)},
       {"queues.in_order_once", "a run gives another element", Given(1, 7), Given(1, 8)},
       {"queues.in_order_once", "a batch is lost", Batches({{1, 2}}), Batches({})},
+      {"queues.in_order_once", "a batch in another order", Batches({{1, 2}}), Batches({{2, 1}})},
       {"queues.in_order_once", "a batch goes on", Batches({{1, 2}}), Batches({{2, 3}})},
       {"queues.in_order_once", "a batch too small", Batches({{1, 2}}), Batches({{1}, {2, 3}})},
       {"queues.in_order_once", "the rest is lost", Batches({{1, 2}, {3}}, 1), Batches({{1, 2}}, 1)},

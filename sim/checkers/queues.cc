@@ -33,8 +33,10 @@ struct QueueModel {
   struct State {
     Elements elements = {};  // of a queue that shuffles in the order of their values
     bool closed = false;
-    std::int64_t lent = 0;  // at most so many of them are in the hands of those that will give them back
-    std::int64_t gone = 0;  // so many of them are no more in it: nobody knows which
+    std::int64_t lent = 0;    // at most so many of them are in the hands of those that will give them back
+    std::int64_t gone = 0;    // so many of them are no more in it: nobody knows which
+    std::int64_t taker = -1;  // who has taken a part of what it takes: until it has the rest it is its turn
+    std::int64_t parts = 0;   // ... and how many
     friend auto operator<=>(const State&, const State&) = default;
 
     std::int64_t size() const { return std::ssize(elements) - gone; }
@@ -56,6 +58,10 @@ struct QueueModel {
     Elements elements = {};
     std::int64_t number = 0;  // of kPut: the capacity; of kFindEnd: what is too few; of kSize, kLend, kGiveBack
     std::int64_t shuffled_above = -1;  // as QueueOp's
+    // Of kTake: which of how many, by the same.
+    std::int64_t taker = -1;
+    std::int64_t part = 0;
+    std::int64_t parts = 1;
     friend bool operator==(const Operation&, const Operation&) = default;
   };
 
@@ -97,8 +103,15 @@ std::optional<QueueModel::State> QueueModel::Apply(const State& state, const Ope
       Add(operation, next.elements);
       return next;
     case Does::kRenew:
-      return State{.elements = operation.elements, .lent = state.lent};
-    case Does::kTake:
+      return State{.elements = operation.elements, .lent = state.lent, .taker = state.taker, .parts = state.parts};
+    case Does::kTake: {
+      const bool goes_on = state.taker >= 0;
+      if (goes_on ? state.taker != operation.taker || state.parts != operation.part : operation.part != 0) return {};
+      const bool over = operation.part + 1 == operation.parts;
+      next.taker = over ? -1 : operation.taker;
+      next.parts = over ? 0 : operation.part + 1;
+      return WithoutTaken(std::move(next), operation);
+    }
     case Does::kTakeUnknown:
       return WithoutTaken(std::move(next), operation);
     case Does::kFindEnd:
@@ -124,7 +137,7 @@ std::optional<QueueModel::State> QueueModel::Apply(const State& state, const Ope
 using Operations = std::vector<QueueModel::Operation>;
 
 // One who takes several takes them one by one as they come, and gives them back if they do not become enough.
-Operations TakesOf(const QueueOp& op, std::optional<Code> end) {
+Operations TakesOf(const QueueOp& op, std::optional<Code> end, std::int64_t taker) {
   using Does = QueueModel::Operation::Does;
   const std::int64_t above = op.shuffled_above;
   if (!end.has_value()) {
@@ -133,7 +146,12 @@ Operations TakesOf(const QueueOp& op, std::optional<Code> end) {
   Operations all;
   if (end == Code::kOk) {
     for (const std::int64_t element : op.elements) {
-      all.push_back({.kind = Does::kTake, .elements = {element}, .shuffled_above = above});
+      all.push_back({.kind = Does::kTake,
+                     .elements = {element},
+                     .shuffled_above = above,
+                     .taker = taker,
+                     .part = std::ssize(all),
+                     .parts = std::ssize(op.elements)});
     }
     if (std::ssize(op.elements) < op.most) all.push_back({.kind = Does::kFindEnd, .number = 1});
     return all;
@@ -145,7 +163,7 @@ Operations TakesOf(const QueueOp& op, std::optional<Code> end) {
 }
 
 // What one does, in order, if it came to that end. None: it never ended.
-Operations OperationsOf(const QueueOp& op, std::optional<Code> end) {
+Operations OperationsOf(const QueueOp& op, std::optional<Code> end, std::int64_t who) {
   using Does = QueueModel::Operation::Does;
   const bool well = !end.has_value() || end == Code::kOk;
   switch (op.what) {
@@ -155,7 +173,7 @@ Operations OperationsOf(const QueueOp& op, std::optional<Code> end) {
     case QueueOp::What::kRenew:
       return {{Does::kRenew, well ? op.elements : Elements()}};
     case QueueOp::What::kTake:
-      return TakesOf(op, end);
+      return TakesOf(op, end, who);
     case QueueOp::What::kClose:
       if (well) return {{Does::kClose}};
       return {};
@@ -250,7 +268,8 @@ class Queues {
   void Call(const JobMoment& moment) {
     const auto end = ends_.find(moment.step);
     const bool lost = end == ends_.end();
-    const auto operations = OperationsOf(*moment.queue, lost ? std::nullopt : std::optional(end->second.code));
+    const auto operations =
+        OperationsOf(*moment.queue, lost ? std::nullopt : std::optional(end->second.code), moment.step);
     const std::int64_t due = lost ? Queue::kNeverReturns : end->second.place;
     Queue& queue = QueueOf(moment);
     for (std::size_t i = 0; i < operations.size(); ++i) {
@@ -277,7 +296,7 @@ class Queues {
       }
     }
     Queue& queue = QueueOf(moment);
-    const auto operations = OperationsOf(op, moment.code);
+    const auto operations = OperationsOf(op, moment.code, moment.step);
     for (std::size_t i = 0; i < operations.size(); ++i) {
       findings_.Arm();
       const bool before = queue.verdict() == Queue::Verdict::kExplained;

@@ -67,7 +67,7 @@ JobEvidence ToldToStop(int later, Kind before = Kind::kRecovery) {
 
 // A task ends with CANCELLED; a worker was told to stop.
 JobEvidence GivesUp(std::string_view who) {
-  JobEvidence evidence = Evidence({{1, who, Kind::kEnded, 0, Code::kCancelled}});
+  JobEvidence evidence = Evidence({{1, kHand, Kind::kToldToStop}, {2, who, Kind::kEnded, 0, Code::kCancelled}});
   evidence.spec.plan.timed = {
       {.kind = TimedFault::Kind::kCrash, .task = std::string(kHand), .restart_after = std::nullopt, .in_order = true}};
   evidence.facts.faults = {{std::string(InfoOf(FaultKind::kOrderlyStop).name), 1, 1, 1}};

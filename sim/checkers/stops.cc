@@ -51,12 +51,14 @@ void CheckStops(const JobRun& run, Findings& findings) {
 // What no fault of a plan can bring about: somebody made a mistake. (A server that is gone and back between a replica's
 // look whether the model is ready and its next run has variables that nobody has initialised: FAILED_PRECONDITION, as
 // TensorFlow has it. A stop of a supervisor names the services that still run: USAGE.)
-bool IsMistake(Code code, bool server_crashes, bool supervised) {
+bool IsMistake(Code code, bool server_crashes, bool supervised, bool loses_files) {
   switch (code) {
     case Code::kUsage:
       return !supervised;
     case Code::kFailedPrecondition:
       return !server_crashes;
+    case Code::kNotFound:
+      return !loses_files;
     case Code::kInvalidArgument:
     case Code::kInternal:
       return true;
@@ -74,7 +76,11 @@ void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, 
     case JobMoment::Kind::kHealed:
       known.healed = moment.at;
       break;
+    case JobMoment::Kind::kToldToStop:
+      known.told.insert(moment.task);
+      break;
     case JobMoment::Kind::kStarted:
+      known.told.erase(moment.task);
       leaving.erase(moment.task);
       known.out_of_input.erase(moment.task);
       break;
@@ -104,6 +110,8 @@ void CheckErrors(const JobRun& run, Findings& findings) {
     return fault.kind == TimedFault::Kind::kCrash && IsServer(fault.task);
   });
   const bool supervised = run.spec.workload.kind == WorkloadKind::kSupervisor;
+  const bool loses_files = std::ranges::any_of(
+      run.spec.plan.disks, [](const DiskFault& fault) { return fault.effect == DiskFault::Effect::kGone; });
   const JobMoment none;
   TaskEnd known{.run = run, .moment = none};
   for (std::size_t i = 0; i < run.spec.plan.timed.size(); ++i) {
@@ -120,9 +128,10 @@ void CheckErrors(const JobRun& run, Findings& findings) {
                         .leaving = leaving.contains(moment.task),
                         .gone = known.gone,
                         .away = known.away,
+                        .told = known.told,
                         .have_trained = known.have_trained,
                         .out_of_input = known.out_of_input};
-      if (IsMistake(moment.code, server_crashes, supervised)) {
+      if (IsMistake(moment.code, server_crashes, supervised, loses_files)) {
         findings.Violate(moment, "an end, clean or with an error that a fault brings about",
                          std::string(CodeName(moment.code)));
       } else if (moment.code != Code::kOk && ExplanationOf(end) == nullptr) {

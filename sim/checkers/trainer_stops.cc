@@ -20,9 +20,12 @@ namespace {
 // A request to a server which says nothing is given up after two minutes, and so is the goodbye to it.
 constexpr std::chrono::minutes kEnds{5};
 
-bool TakesTime(const FaultPlan& plan, std::string_view task) {
+// Another fault of the plan keeps it from its end, or ends it before, which nobody notes.
+bool IsDisturbed(const FaultPlan& plan, std::string_view task) {
   return std::ranges::any_of(plan.timed, [task](const TimedFault& fault) {
-    return fault.task == task && (fault.kind == TimedFault::Kind::kPause || fault.kind == TimedFault::Kind::kSlowNode);
+    using Faults = TimedFault::Kind;
+    return fault.task == task && (fault.kind == Faults::kPause || fault.kind == Faults::kSlowNode ||
+                                  fault.kind == Faults::kZombie || (fault.kind == Faults::kCrash && !fault.in_order));
   });
 }
 
@@ -71,7 +74,7 @@ class TrainerStops {
 
  private:
   void Judge(const JobMoment& moment, Life& life) {
-    if (!life.told.has_value() || !life.waits.has_value() || life.reported || TakesTime(run_.spec.plan, moment.task))
+    if (!life.told.has_value() || !life.waits.has_value() || life.reported || IsDisturbed(run_.spec.plan, moment.task))
       return;
     const Time since = std::max(*life.told, *life.waits);
     if (moment.at - since <= kEnds) return;
@@ -101,8 +104,8 @@ const Checker kTrainerStops = {
         "whatever it waits for.",
     .source = "core/env/stop_request.h: what waits hears of it, what runs is left to finish",
     .check = CheckTrainerStops,
-    .excuses = "runs that are under way; tasks which the plan stops or slows",
-    .why = "a run is left to finish; a process that stands still hears of nothing",
+    .excuses = "runs that are under way; tasks which another entry of the plan stops, slows, kills or takes for dead",
+    .why = "a run is left to finish; a process that stands still hears of nothing, and when one is killed nobody notes",
 };
 
 }  // namespace vigil::sim

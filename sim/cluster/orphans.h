@@ -1,7 +1,7 @@
 // What servers hold of sessions that are gone, while their masters live on.
 //
-// A session that ends says goodbye to every server; a goodbye that gets lost is said again, and once more with the next
-// that is said to that server. So what a server holds of a session which its master does not know is on its way out:
+// A session that ends says goodbye to every server; a goodbye that gets lost is said again, and once more when its
+// master hears of that server. So what a server holds of a session which its master does not know is on its way out:
 // if nothing keeps the two apart it is gone within moments.
 // Thread safety: none.
 #ifndef VIGIL_SIM_CLUSTER_ORPHANS_H_

@@ -56,7 +56,7 @@ class ClientGraph {
   // Has the graph cut up. Errors: PartitionGraph's.
   absl::Status Partition(MasterGraph& graph, const StepNames& names);
   // Hands the partitions out. `caller`: for whom, may be null. Errors: the tasks'; DEADLINE_EXCEEDED; CANCELLED if the
-  // session was closed, or the caller gone, meanwhile.
+  // caller is gone meanwhile; why the session has ended (MasterSession::End).
   absl::Status Register(CallsInFlight& calls, Time deadline, StepCaller* caller);
   // Tells the tasks to forget them, those too that have not heard of them yet; does not wait. Also while another task
   // is in Register(). REQUIRES: Partition().
@@ -69,8 +69,8 @@ class ClientGraph {
 
   std::size_t running() const;  // steps
 
-  // `caller`: for whom the step runs, may be null. Errors: the root cause; CANCELLED if the session was closed
-  // meanwhile.
+  // `caller`: for whom the step runs, may be null. Errors: the root cause; why the session has
+  // ended meanwhile.
   absl::Status Run(CallsInFlight& steps, const StepCall& call, Time deadline, StepCaller* caller,
                    std::vector<Tensor>* fetched);
 

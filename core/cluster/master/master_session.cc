@@ -151,7 +151,9 @@ void MasterSession::FailIfTasksAreLost() {
   in_flight_.Remove(calls.get());
   i = 0;
   for (const auto& [name, task] : tasks) {
-    if (const absl::Status lost = CheckTask(*task, calls->reply(i++)); !lost.ok()) return in_flight_.Fail(lost);
+    const NetworkReply& reply = calls->reply(i++);
+    if (reply.ok()) options_.worker->owed_goodbyes()->HeardOf(env_, task->address);
+    if (const absl::Status lost = CheckTask(*task, reply); !lost.ok()) return in_flight_.Fail(lost);
   }
 }
 
