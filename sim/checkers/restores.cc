@@ -1,6 +1,7 @@
 // Which checkpoint a chief goes on from.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "vigil/sim/checkers/checker.h"
@@ -10,7 +11,10 @@ namespace {
 
 // Of the chief alone: a worker that believed it gone may have saved what the chief never hears of.
 void CheckRestores(const JobRun& run, Findings& findings) {
-  if (run.facts.state_file_rotten && !run.behaviour.restore_fallback) return;
+  // Then the directory says which is the newest, if it can.
+  const bool lists_late = std::ranges::any_of(
+      run.spec.plan.disks, [](const DiskFault& fault) { return fault.effect == DiskFault::Effect::kStale; });
+  if (run.facts.state_file_rotten && (lists_late || !run.behaviour.restore_fallback)) return;
   const JobMoment* newest = nullptr;
   for (const JobMoment& moment : run.history) {
     if (moment.task != "chief:0") continue;
@@ -38,7 +42,7 @@ const Checker kRestoresNewestReported = {
         "there.",
     .excuses =
         "checkpoints which a fault has damaged, and what a state file names in which a bit has flipped (or, without "
-        "restore_fallback, the whole job); checkpoints of other tasks than the chief",
+        "restore_fallback or where listings come late, the whole job); checkpoints of other tasks than the chief",
     .why =
         "a restore falls back where the newest is damaged, and only there; a flipped bit can make another name that is "
         "there; a worker that believes the chief gone saves into the same folder",
