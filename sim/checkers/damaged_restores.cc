@@ -1,21 +1,15 @@
 // Restores of what a disk has damaged.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/reach.h"
 
 namespace vigil::sim {
 namespace {
 
-// Where two processes may restore at once, one of them may have read before the other met the damage.
-bool OnlyChiefRestores(const JobRun& run) {
-  const auto replaced = [](const JobMoment& moment) { return moment.kind == JobMoment::Kind::kReplaced; };
-  return std::ranges::none_of(run.history, replaced);
-}
-
 void CheckDamaged(const JobRun& run, Findings& findings) {
-  if (!OnlyChiefRestores(run)) return;
+  // Where two processes may restore at once, one of them may have read before the other met the damage.
+  if (HasZombies(run)) return;
   const JobMoment* restored = nullptr;  // of a checkpoint which is damaged
   for (const JobMoment& moment : run.history) {
     if (moment.task != "chief:0") continue;

@@ -6,6 +6,11 @@ namespace vigil::sim {
 
 bool IsServer(std::string_view task) { return task.starts_with("ps"); }
 
+bool HasZombies(const JobRun& run) {
+  return std::ranges::any_of(run.history,
+                             [](const JobMoment& moment) { return moment.kind == JobMoment::Kind::kReplaced; });
+}
+
 bool Fired(const JobRun& run, InertFault::List list, std::size_t index) {
   return std::ranges::none_of(run.facts.inert, [&](const InertFault& inert) {
     return inert.list == list && inert.index == index && !inert.fired;

@@ -17,6 +17,9 @@ namespace vigil::sim {
 // A parameter server: it serves and does not train.
 bool IsServer(std::string_view task);
 
+// A process that was taken for dead went on beside the one that followed it.
+bool HasZombies(const JobRun& run);
+
 // Whether an entry of that list of the plan has happened. What changed nothing is told with it.
 bool Fired(const JobRun& run, InertFault::List list, std::size_t index);
 

@@ -6,15 +6,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/reach.h"
 
 namespace vigil::sim {
 namespace {
@@ -23,10 +22,7 @@ using CountName = std::pair<std::string, std::string>;  // server, replica
 
 class RestoredValues {
  public:
-  RestoredValues(const JobRun& run, Findings& findings) : findings_(findings) {
-    const auto replaced = [](const JobMoment& moment) { return moment.kind == JobMoment::Kind::kReplaced; };
-    alone_ = std::ranges::none_of(run.history, replaced);
-  }
+  RestoredValues(const JobRun& run, Findings& findings) : findings_(findings), alone_(!HasZombies(run)) {}
 
   void See(const JobMoment& moment) {
     switch (moment.kind) {
@@ -96,7 +92,7 @@ class RestoredValues {
   }
 
   Findings& findings_;
-  bool alone_ = false;  // no other process of a task goes on, which might restore, too
+  const bool alone_;  // no other process of a task goes on, which might restore, too
   std::map<std::int64_t, std::map<CountName, std::set<std::int64_t>>> written_;  // by the step of the checkpoint
   std::map<CountName, std::int64_t> assigned_;                                   // since the model was filled last
   std::int64_t restored_ = -1;               // what the chief has restored for the session that it makes

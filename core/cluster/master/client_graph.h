@@ -69,8 +69,8 @@ class ClientGraph {
 
   std::size_t running() const;  // steps
 
-  // `caller`: for whom the step runs, may be null. Errors: the root cause; why the session has
-  // ended meanwhile.
+  // `caller`: for whom the step runs, may be null. Errors: the root cause; why the session has ended
+  // meanwhile.
   absl::Status Run(CallsInFlight& steps, const StepCall& call, Time deadline, StepCaller* caller,
                    std::vector<Tensor>* fetched);
 
