@@ -41,8 +41,8 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
       if (moment.subject.empty() && moment.step == 0) return std::nullopt;
       return fmt::format("its server still holds {} graphs; {}", moment.step, moment.subject);
     case Kind::kHolds:
-      if (moment.subject.empty()) return std::nullopt;
-      return fmt::format("its server still holds graphs of {}, which is gone", moment.subject);
+      if (moment.overdue->session.empty()) return std::nullopt;
+      return fmt::format("its server still holds graphs of {}, which is gone", moment.overdue->session);
     case Kind::kToldToStop:
       return "is told to stop";
     case Kind::kHasStopped:

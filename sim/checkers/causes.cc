@@ -92,9 +92,10 @@ bool EvaluatorWithoutNews(const TaskEnd& end) {
 
 bool WhoIsToldToStop(const TaskEnd& end) { return end.told.contains(end.moment.task); }
 
-// Or it could not see that it has another one.
+// Or it could not see that it has another one. What a save that failed has left, whole as it may be, nobody knows of.
 bool WhoHasNoCheckpoint(const TaskEnd& end) {
-  return end.run.facts.checkpoints.empty() ||
+  const auto is_known = [&end](std::int64_t step) { return end.saved.contains(step); };
+  return std::ranges::none_of(end.run.facts.checkpoints, is_known) ||
          AnyStruck(end.run, InertFault::List::kDisks, end.run.spec.plan.disks, [&end](const DiskFault& fault) {
            return fault.effect == DiskFault::Effect::kIoError && (fault.task.empty() || fault.task == end.moment.task);
          });
@@ -115,7 +116,8 @@ constexpr std::array<Cause, 20> kCauses = {{
     {kUnknown, "any task", AnyTask, kFailFiles, false, "What cannot be read or written for good is an error."},
     {kDataLoss, "a task that reads what has rotted", AnyTask, kRotFiles, true,
      "What does not match its checksum fails a save, and a restore that has no other checkpoint to go back to."},
-    {kNotFound, "a task of a job that is left without a whole checkpoint, or cannot read which are whole",
+    {kNotFound,
+     "a task of a job that is left without a whole checkpoint that it was told of, or cannot read which are whole",
      WhoHasNoCheckpoint, kLoseFiles, true,
      "A file of the checkpoint that is to be restored is gone, and there is no other one to go back to."},
     {kCancelled, "a worker that is told to stop", WhoIsToldToStop, kTellToStop, false,

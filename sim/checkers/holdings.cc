@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 
 #include "vigil/sim/checkers/checker.h"
 
@@ -13,7 +14,10 @@ namespace {
 // session, or as it looks after the servers of a step, which it does every two minutes.
 constexpr std::chrono::minutes kForgotten{4};
 // That begin or end at the moment.
-constexpr std::int64_t kPassing = 8;
+constexpr std::size_t kPassing = 8;
+
+// Who looks once a minute does so a bit later than that.
+bool IsTooLong(Duration held) { return std::chrono::floor<std::chrono::seconds>(held) > kForgotten; }
 
 void CheckHoldings(const JobRun& run, Findings& findings) {
   // Everybody who dies is known to be dead then, unless its machine went with it and says nothing.
@@ -21,18 +25,19 @@ void CheckHoldings(const JobRun& run, Findings& findings) {
   for (const JobMoment& moment : run.history) {
     if (moment.kind != JobMoment::Kind::kHolds) continue;
     findings.Arm();
-    if (std::chrono::seconds(moment.step) > kForgotten) {
-      findings.Violate(
-          moment, fmt::format("graphs of open sessions, or for {:g} s more", ToSeconds(kForgotten)),
-          fmt::format("graphs of {}, which its master has not known for {} s", moment.subject, moment.step));
+    const Overdue& overdue = *moment.overdue;
+    if (IsTooLong(overdue.session_for)) {
+      findings.Violate(moment, fmt::format("graphs of open sessions, or for {:g} s more", ToSeconds(kForgotten)),
+                       fmt::format("graphs of {}, which its master has not known for {:g} s", overdue.session,
+                                   ToSeconds(overdue.session_for)));
     }
-    if (told && std::chrono::seconds(moment.checkpoint) > kForgotten) {
+    if (told && IsTooLong(overdue.dead_for)) {
       findings.Violate(moment, fmt::format("steps of who is there, or for {:g} s more", ToSeconds(kForgotten)),
-                       fmt::format("one of a process that has been gone for {} s", moment.checkpoint));
+                       fmt::format("one of a process that has been gone for {:g} s", ToSeconds(overdue.dead_for)));
     }
-    if (moment.attempt > kPassing) {
+    if (overdue.stale_steps > kPassing) {
       findings.Violate(moment, "as many steps that run as there are",
-                       fmt::format("{} more in the books of its master", moment.attempt));
+                       fmt::format("{} more in the books of its master", overdue.stale_steps));
     }
   }
 }
@@ -43,8 +48,7 @@ const Checker kHoldsForSessions = {
     .id = "server.holds_for_sessions",
     .sentence =
         "Once everything has healed a server holds graphs of open sessions alone, and steps of processes that are "
-        "there, "
-        "or lets go of them within four minutes; and a master knows of no more steps than run.",
+        "there, or lets go of them within four minutes; and a master knows of no more steps than run.",
     .source =
         "core/cluster/goodbye.h: a goodbye that gets lost is owed, and said when a master has heard of that server",
     .check = CheckHoldings,

@@ -1,4 +1,6 @@
 // The forged histories of what looks at restores, at what servers hold, and at who is told to stop.
+#include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@ namespace vigil::sim {
 namespace {
 
 using Kind = JobMoment::Kind;
+using std::chrono::seconds;
 
 // Two servers wrote counts into the checkpoint of step 20, which the chief restores for a session once the second one
 // has begun anew; the first server gets its count back in that, or it does not.
@@ -48,11 +51,10 @@ JobEvidence NamedByRotten(std::int64_t named, std::int64_t restored) {
   return evidence;
 }
 
-// A server is looked at: for how long it has held graphs of a session that is gone, and which steps nobody runs.
-JobEvidence Holds(std::int64_t seconds, std::int64_t steps, std::int64_t dead = 0) {
-  JobEvidence evidence = Evidence({{1, "ps:0", Kind::kHolds, seconds}});
-  evidence.history.front().attempt = steps;
-  evidence.history.front().checkpoint = dead;
+// A server is looked at.
+JobEvidence Holds(Overdue overdue) {
+  JobEvidence evidence = Evidence({{1, "ps:0", Kind::kHolds}});
+  evidence.history.front().overdue = std::make_shared<const Overdue>(std::move(overdue));
   return evidence;
 }
 
@@ -74,6 +76,16 @@ JobEvidence GivesUp(std::string_view who) {
   return evidence;
 }
 
+// A chief whose restore misses a file that a disk has lost, after it was told of a checkpoint; another one of that step
+// is whole.
+JobEvidence MissesAFile(std::int64_t whole) {
+  JobEvidence evidence = Evidence({{1, kBoss, Kind::kSaved, 20}, {2, kBoss, Kind::kEnded, 0, Code::kNotFound}}, whole);
+  evidence.spec.plan.disks = {{.effect = DiskFault::Effect::kGone, .task = std::string(kBoss)}};
+  evidence.facts.faults = {{std::string(InfoOf(FaultKind::kLostFile).name), 1, 1, 1}};
+  evidence.facts.checkpoints = {whole};
+  return evidence;
+}
+
 }  // namespace
 
 std::vector<CheckerCase> RestoreCases() {
@@ -87,12 +99,16 @@ std::vector<CheckerCase> RestoreCases() {
        NamedByRotten(30, 20)},
       {"restore.newest_reported", "a state file that has rotted excuses nothing else", NamedByRotten(30, 40),
        NamedByRotten(30, 20)},
-      {"server.holds_for_sessions", "graphs of a session that is gone", Holds(240, 8), Holds(241, 8)},
-      {"server.holds_for_sessions", "steps of who is gone", Holds(0, 0, 240), Holds(0, 0, 241)},
-      {"server.holds_for_sessions", "steps that do not run", Holds(240, 8), Holds(240, 9)},
+      {"server.holds_for_sessions", "graphs of a session that is gone", Holds({.session_for = seconds(240)}),
+       Holds({.session_for = seconds(241)})},
+      {"server.holds_for_sessions", "steps of who is gone", Holds({.dead_for = seconds(240)}),
+       Holds({.dead_for = seconds(241)})},
+      {"server.holds_for_sessions", "steps that do not run", Holds({.stale_steps = 8}), Holds({.stale_steps = 9})},
       {"job.told_to_stop_ends", "it waits for a session all the same", ToldToStop(300), ToldToStop(301)},
       {"job.told_to_stop_ends", "a run is left to finish", ToldToStop(900, Kind::kRunStarted), ToldToStop(900)},
       {"job.errors_have_a_cause", "only who is told to stop gives up", GivesUp(kHand), GivesUp(kBoss)},
+      {"job.errors_have_a_cause", "what a failed save has left is no checkpoint to go back to", MissesAFile(40),
+       MissesAFile(20)},
   };
 }
 

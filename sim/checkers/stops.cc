@@ -88,6 +88,10 @@ void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, 
     case JobMoment::Kind::kLeaves:
       leaving.insert(moment.task);
       break;
+    case JobMoment::Kind::kSaved:
+    case JobMoment::Kind::kSavedInPlace:
+      known.saved.insert(moment.step);
+      break;
     case JobMoment::Kind::kRunReturned:
       known.have_trained.insert(moment.task);
       break;
@@ -130,7 +134,8 @@ void CheckErrors(const JobRun& run, Findings& findings) {
                         .away = known.away,
                         .told = known.told,
                         .have_trained = known.have_trained,
-                        .out_of_input = known.out_of_input};
+                        .out_of_input = known.out_of_input,
+                        .saved = known.saved};
       if (IsMistake(moment.code, server_crashes, supervised, loses_files)) {
         findings.Violate(moment, "an end, clean or with an error that a fault brings about",
                          std::string(CodeName(moment.code)));

@@ -518,10 +518,7 @@ void Job::Impl::LookForOrphans() {
                        .task = task,
                        .life = members.find(task)->second.facts.lives,
                        .kind = JobMoment::Kind::kHolds,
-                       .step = std::chrono::floor<std::chrono::seconds>(found.age).count(),
-                       .subject = found.session,
-                       .checkpoint = std::chrono::floor<std::chrono::seconds>(found.dead).count(),
-                       .attempt = static_cast<std::int64_t>(StaleSteps(servers[task]))});
+                       .overdue = std::make_shared<const Overdue>(found)});
   }
 }
 

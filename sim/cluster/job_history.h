@@ -4,6 +4,7 @@
 #ifndef VIGIL_SIM_CLUSTER_JOB_HISTORY_H_
 #define VIGIL_SIM_CLUSTER_JOB_HISTORY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -35,6 +36,15 @@ struct QueueOp {
       -1;  // of the queue: any element, but it keeps so many until it is closed; -1 = in order
   bool opens = false;
   std::int64_t size = 0;
+};
+
+// What a server holds for sessions and processes that are gone, for as long as it was seen.
+struct Overdue {
+  std::string session;          // whose graphs: its master lives, and does not know it; "" = of none
+  Duration session_for{0};      // ... so long
+  Duration dead_for{0};         // ... a step of a process that is gone
+  std::size_t stale_steps = 0;  // that its own master takes for running, beyond those that run
+  bool operator==(const Overdue&) const = default;
 };
 
 struct JobMoment {
@@ -80,11 +90,7 @@ struct JobMoment {
     // A server's operation on a queue: queue; step = the place of the call in the history, also of its return: code.
     kQueueCalled,
     kQueueReturned,
-    // Once a minute after everything has healed, of a server: what it holds for a session that its master, which lives,
-    // does not know: subject = which ("" = none), step = for how many seconds; attempt = how many more steps its own
-    // master takes for running than there are; checkpoint = for how many seconds it has held a step of a process that
-    // is gone.
-    kHolds,
+    kHolds,     // once a minute after everything has healed, of a server: overdue
     kStepMade,  // a server has counted a global step: step
     kStepSet,   // ... or its global step was restored or initialised: step
     // A session beside the training was used again: code; step = after how many seconds, rounded up: since it was used
@@ -109,6 +115,7 @@ struct JobMoment {
   std::int64_t attempt = 0;      // of kApplied: whose update it was, the same number on all servers; 0 = not known
   std::int64_t element = -1;     // of kRunReturned: what the run has taken from its input; -1 = it takes nothing
   std::shared_ptr<const QueueOp> queue = nullptr;
+  std::shared_ptr<const Overdue> overdue = nullptr;
 };
 
 inline constexpr std::string_view kDamagedData = "damaged";

@@ -7,25 +7,21 @@
 #ifndef VIGIL_SIM_CLUSTER_ORPHANS_H_
 #define VIGIL_SIM_CLUSTER_ORPHANS_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "vigil/core/base/time.h"
 #include "vigil/core/cluster/server/server.h"
+#include "vigil/sim/cluster/job_history.h"
 
 namespace vigil::sim {
 
 class Orphans {
  public:
-  struct Found {
-    std::string session;
-    Duration age{0};   // since it was first seen
-    Duration dead{0};  // the same of steps whose master's process is gone
-  };
-
-  // Of all servers, by task; `now` only grows. The oldest on each server; none: no session.
-  std::map<std::string, Found> Look(const std::map<std::string, Server::Load>& servers, Time now);
+  // Of all servers, by task; `now` only grows. Of each server what it has held the longest.
+  std::map<std::string, Overdue> Look(const std::map<std::string, Server::Load>& servers, Time now);
 
  private:
   // By the incarnation of the server, and the session.
@@ -33,10 +29,6 @@ class Orphans {
   // By the incarnation of the server, and of the master.
   std::map<std::pair<std::uint64_t, std::uint64_t>, Time> dead_since_;
 };
-
-// Steps that the graphs of a master take for running, beyond those for which it waits: a few are just beginning or
-// ending.
-std::size_t StaleSteps(const Server::Load& load);
 
 }  // namespace vigil::sim
 
