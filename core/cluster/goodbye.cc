@@ -26,9 +26,11 @@ void OwedGoodbyes::Add(NetworkRequest request) {
   std::deque<NetworkRequest>& owed = owed_[request.to];
   if (owed.size() == kMost) owed.pop_front();
   owed.push_back(std::move(request));
+  any_ = true;
 }
 
 void OwedGoodbyes::HeardOf(const Env& env, const std::string& address) {
+  if (!any_) return;
   std::deque<NetworkRequest> owed;
   {
     SpinGuard lock(lock_);
@@ -36,6 +38,7 @@ void OwedGoodbyes::HeardOf(const Env& env, const std::string& address) {
     if (it == owed_.end()) return;
     owed = std::move(it->second);
     owed_.erase(it);
+    any_ = !owed_.empty();
   }
   for (NetworkRequest& request : owed) SayGoodbye(env, std::move(request), shared_from_this());
 }

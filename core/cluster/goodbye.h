@@ -3,12 +3,13 @@
 // A network may lose one, and the server would keep what nobody needs. So it is said again, at most three times in all,
 // until the server has answered, if only with an error. TensorFlow says each once. Who hears one twice has nothing to
 // give back the second time. A connection that is down loses all three within a moment: what a server may still keep
-// then is owed to it, and said again when a master has heard of it: as it makes a session, registers a graph, or looks
-// whether the servers of a step are there.
+// then is owed to it, and said again when a master has heard of it: as it makes a session, registers a graph, has run a
+// step there, or looks whether the servers of a step are there.
 // Never waits. Thread safety: safe from any task, and from where the network calls.
 #ifndef VIGIL_CORE_CLUSTER_GOODBYE_H_
 #define VIGIL_CORE_CLUSTER_GOODBYE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <map>
@@ -34,6 +35,7 @@ class OwedGoodbyes : public std::enable_shared_from_this<OwedGoodbyes> {
  private:
   mutable SpinLock lock_;
   std::map<std::string, std::deque<NetworkRequest>> owed_;  // guarded by lock_
+  std::atomic<bool> any_{false};                            // whether there are any: steps ask, which have no time
 };
 
 // `env`'s clock and network must be there until the last answer. The deadline of the request is set here. `owed` (may

@@ -38,6 +38,10 @@
   METHOD(Worker, RecvTensor)      \
   METHOD(Worker, CleanupGraph)    \
   METHOD(Worker, CleanupAll)
+// Which only TensorFlow's masters ask: ours never do, and no fault plan names them.
+#define VIGIL_RPC_METHODS_OF_TENSORFLOW(METHOD) \
+  METHOD(Worker, CreateWorkerSession)           \
+  METHOD(Worker, DeleteWorkerSession)
 
 namespace vigil {
 
@@ -61,11 +65,12 @@ namespace methods {
   inline constexpr RpcMethod<proto::name##Request, proto::name##Response> k##name = { \
       #name, "/tensorflow." #service "Service/" #name};
 VIGIL_RPC_METHODS(VIGIL_RPC_METHOD)
+VIGIL_RPC_METHODS_OF_TENSORFLOW(VIGIL_RPC_METHOD)
 #undef VIGIL_RPC_METHOD
 
 }  // namespace methods
 
-// All names, in the order of the table.
+// All names that our own masters and workers use, in the order of the table.
 #define VIGIL_RPC_NAME(service, name) #name,
 inline constexpr std::string_view kMethodNames[] = {VIGIL_RPC_METHODS(VIGIL_RPC_NAME)};
 #undef VIGIL_RPC_NAME

@@ -32,8 +32,9 @@ void CheckHoldings(const JobRun& run, Findings& findings) {
                                    ToSeconds(overdue.session_for)));
     }
     if (told && IsTooLong(overdue.dead_for)) {
-      findings.Violate(moment, fmt::format("steps of who is there, or for {:g} s more", ToSeconds(kForgotten)),
-                       fmt::format("one of a process that has been gone for {:g} s", ToSeconds(overdue.dead_for)));
+      findings.Violate(
+          moment, fmt::format("work and waits for steps of who is there, or for {:g} s more", ToSeconds(kForgotten)),
+          fmt::format("one of a process that has been gone for {:g} s", ToSeconds(overdue.dead_for)));
     }
     if (overdue.stale_steps > kPassing) {
       findings.Violate(moment, "as many steps that run as there are",
@@ -47,13 +48,18 @@ void CheckHoldings(const JobRun& run, Findings& findings) {
 const Checker kHoldsForSessions = {
     .id = "server.holds_for_sessions",
     .sentence =
-        "Once everything has healed a server holds graphs of open sessions alone, and steps of processes that are "
-        "there, or lets go of them within four minutes; and a master knows of no more steps than run.",
+        "Once everything has healed a server holds graphs of open sessions alone, and works and waits for steps of "
+        "processes that are there, or lets go of them within four minutes; and a master knows of no more steps than "
+        "run.",
     .source =
         "core/cluster/goodbye.h: a goodbye that gets lost is owed, and said when a master has heard of that server",
     .check = CheckHoldings,
-    .excuses = "graphs whose master's process is gone; steps where a machine has died in silence; eight steps",
-    .why = "who dies says no goodbye, and in silence not even that; steps that begin or end are counted here or there",
+    .excuses =
+        "graphs whose master's process is gone, and values that it will never fetch; steps where a machine has died in "
+        "silence; eight steps",
+    .why =
+        "who dies says no goodbye, which a later process of its task makes up for, and in silence not even that; steps "
+        "that begin or end are counted here or there",
 };
 
 }  // namespace vigil::sim

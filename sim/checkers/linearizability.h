@@ -100,10 +100,11 @@ class Linearizer {
   }
 
  private:
+  // What is short comes first: most comparisons end there.
   struct Configuration {
-    State state;
     std::vector<std::int64_t> happened = {};  // of those under way, in order of their ids
     std::vector<int> used = {};               // of the lost ones, of each kind how many have happened
+    State state;
     friend auto operator<=>(const Configuration&, const Configuration&) = default;
 
     void Use(std::size_t kind) {
@@ -148,7 +149,7 @@ class Linearizer {
                                      ? Model::Apply(only.value().state, under_way_.find(id)->second.operation)
                                      : std::move(only.value().state);
     if (state.has_value()) {
-      only.value() = Configuration{*std::move(state)};
+      only.value() = Configuration{.state = *std::move(state)};
     } else {
       verdict_ = Verdict::kImpossible;
     }
@@ -190,7 +191,7 @@ class Linearizer {
       if (Happened(from, other)) continue;
       std::optional<State> state = Model::Apply(from.state, call.operation);
       if (!state.has_value() || ComesLater(from, other, call)) continue;
-      Configuration next{*std::move(state), from.happened, from.used};
+      Configuration next{from.happened, from.used, *std::move(state)};
       next.happened.insert(std::ranges::upper_bound(next.happened, other), other);
       Reach(std::move(next), id, open, after);
     }
@@ -198,7 +199,7 @@ class Linearizer {
       if (kind < from.used.size() && from.used[kind] >= lost_[kind].count) continue;
       std::optional<State> state = Model::Apply(from.state, lost_[kind].operation);
       if (!state.has_value()) continue;
-      Configuration next{*std::move(state), from.happened, from.used};
+      Configuration next{from.happened, from.used, *std::move(state)};
       next.Use(kind);
       Reach(std::move(next), id, open, after);
     }

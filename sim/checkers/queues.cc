@@ -31,12 +31,12 @@ using Elements = std::vector<std::int64_t>;
 
 struct QueueModel {
   struct State {
-    Elements elements = {};  // of a queue that shuffles in the order of their values
     bool closed = false;
     std::int64_t lent = 0;    // at most so many of them are in the hands of those that will give them back
     std::int64_t gone = 0;    // so many of them are no more in it: nobody knows which
     std::int64_t taker = -1;  // who has taken a part of what it takes: until it has the rest it is its turn
     std::int64_t parts = 0;   // ... and how many
+    Elements elements = {};   // of a queue that shuffles in the order of their values
     friend auto operator<=>(const State&, const State&) = default;
 
     std::int64_t size() const { return std::ssize(elements) - gone; }
@@ -103,7 +103,7 @@ std::optional<QueueModel::State> QueueModel::Apply(const State& state, const Ope
       Add(operation, next.elements);
       return next;
     case Does::kRenew:
-      return State{.elements = operation.elements, .lent = state.lent, .taker = state.taker, .parts = state.parts};
+      return State{.lent = state.lent, .taker = state.taker, .parts = state.parts, .elements = operation.elements};
     case Does::kTake: {
       const bool goes_on = state.taker >= 0;
       if (goes_on ? state.taker != operation.taker || state.parts != operation.part : operation.part != 0) return {};

@@ -51,6 +51,17 @@ JobEvidence NamedByRotten(std::int64_t named, std::int64_t restored) {
   return evidence;
 }
 
+// A chief that was taken for dead goes on beside the next one, which reports a checkpoint and then restores another.
+JobEvidence BesideAZombie(std::int64_t restored) {
+  JobEvidence evidence = Evidence({{1, kBoss, Kind::kSaved, 20},
+                                   {2, "zombie of chief:0", Kind::kReplaced},
+                                   {3, kBoss, Kind::kSaved, 40},
+                                   {4, kBoss, Kind::kRestored, restored}},
+                                  40);
+  evidence.history[1].subject = kBoss;
+  return evidence;
+}
+
 // A server is looked at.
 JobEvidence Holds(Overdue overdue) {
   JobEvidence evidence = Evidence({{1, "ps:0", Kind::kHolds}});
@@ -99,6 +110,7 @@ std::vector<CheckerCase> RestoreCases() {
        NamedByRotten(30, 20)},
       {"restore.newest_reported", "a state file that has rotted excuses nothing else", NamedByRotten(30, 40),
        NamedByRotten(30, 20)},
+      {"restore.newest_reported", "a zombie's checkpoint is nobody's mistake", BesideAZombie(30), BesideAZombie(20)},
       {"server.holds_for_sessions", "graphs of a session that is gone", Holds({.session_for = seconds(240)}),
        Holds({.session_for = seconds(241)})},
       {"server.holds_for_sessions", "steps of who is gone", Holds({.dead_for = seconds(240)}),

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
 #include <string>
 
 #include "vigil/sim/checkers/checker.h"
@@ -16,14 +18,20 @@ void CheckRestores(const JobRun& run, Findings& findings) {
       run.spec.plan.disks, [](const DiskFault& fault) { return fault.effect == DiskFault::Effect::kStale; });
   if (run.facts.state_file_rotten && (lists_late || !run.behaviour.restore_fallback)) return;
   const JobMoment* newest = nullptr;
+  std::set<std::int64_t> reported;
+  bool has_zombie = false;
   for (const JobMoment& moment : run.history) {
+    if (moment.kind == JobMoment::Kind::kReplaced && moment.subject == "chief:0") has_zombie = true;
     if (moment.task != "chief:0") continue;
     const bool saved = moment.kind == JobMoment::Kind::kSaved && moment.code == Code::kOk;
+    if (saved) reported.insert(moment.step);
     if (saved && !HasRotted(run, moment.step)) newest = &moment;
     if (moment.kind != JobMoment::Kind::kRestored || moment.step < 0 || newest == nullptr) continue;
     findings.Arm();
     // One that is newer was complete, too, when what made it was cut off before it could report it.
     if (moment.step >= newest->step || run.facts.rotten_state_file_names.contains(moment.step)) continue;
+    // What it was doing when it was taken for dead it ends, and names its own checkpoint the newest.
+    if (has_zombie && !reported.contains(moment.step)) continue;
     findings.Violate(moment, fmt::format("a restore of step {}, the newest checkpoint that was reported", newest->step),
                      fmt::format("of step {}", moment.step));
   }
@@ -42,10 +50,12 @@ const Checker kRestoresNewestReported = {
         "there.",
     .excuses =
         "checkpoints which a fault has damaged, and what a state file names in which a bit has flipped (or, without "
-        "restore_fallback or where listings come late, the whole job); checkpoints of other tasks than the chief",
+        "restore_fallback or where listings come late, the whole job); checkpoints of other tasks than the chief, and "
+        "what a chief that was taken for dead has saved since",
     .why =
         "a restore falls back where the newest is damaged, and only there; a flipped bit can make another name that is "
-        "there; a worker that believes the chief gone saves into the same folder",
+        "there; a worker that believes the chief gone saves into the same folder, and so does one that was taken for "
+        "dead",
 };
 
 }  // namespace vigil::sim

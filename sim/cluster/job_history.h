@@ -42,7 +42,7 @@ struct QueueOp {
 struct Overdue {
   std::string session;          // whose graphs: its master lives, and does not know it; "" = of none
   Duration session_for{0};      // ... so long
-  Duration dead_for{0};         // ... a step of a process that is gone
+  Duration dead_for{0};         // ... who works or waits for a step of a process that is gone
   std::size_t stale_steps = 0;  // that its own master takes for running, beyond those that run
   bool operator==(const Overdue&) const = default;
 };

@@ -144,7 +144,7 @@ absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline
     proto::RegisterGraphResponse response;
     if (!ParseBody(*calls->reply(i), &response))
       return MakeStatus(Code::kInternal, "RegisterGraph: malformed response");
-    options_.worker->owed_goodbyes()->HeardOf(env_, remote_[i].task->address);
+    HeardOf(remote_[i]);
     proto::RunGraphRequest request;
     request.set_session_handle(options_.session);
     request.set_graph_handle(remote_[i].handle);
@@ -161,6 +161,10 @@ NetworkRequest ClientGraph::RequestTo(const TaskAddress& task, const Method& met
           .method = method.text(),
           .body = absl::Cord(request.SerializeAsString()),
           .keepalive = options_.keepalive};
+}
+
+void ClientGraph::HeardOf(const Part& part) const {
+  options_.worker->owed_goodbyes()->HeardOf(env_, part.task->address);
 }
 
 void ClientGraph::Deregister() {
@@ -307,6 +311,7 @@ absl::Status ClientGraph::Collect(StepRun& run, const StepCall& call, std::vecto
   proto::RunGraphResponse response;
   std::vector<Tensor> values;
   for (std::size_t i = 0; i < remote_.size(); ++i) {
+    HeardOf(remote_[i]);
     const std::vector<PartitionFetch>& fetches = remote_[i].cut->fetches;
     if (fetches.empty() && run.reply(i)->empty()) continue;
     values.clear();

@@ -86,6 +86,7 @@ class ClientGraph {
 
   absl::Status RegisterLocal();
   absl::Status RegisterRemote(CallsInFlight& in_flight, Time deadline, StepCaller* caller);
+  void HeardOf(const Part& part) const;  // its task has answered: it is told what is owed to it
   std::string DeviceOf(const Part& part) const;
   std::shared_ptr<StepRun> TakeRun();
   void StartRemote(StepRun& run, const StepCall& call) const;

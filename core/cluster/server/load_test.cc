@@ -63,6 +63,22 @@ TEST_F(LoadTest, AGoodbyeThatGetsLostForGoodIsSaidToWhoIsThereThoughAnotherIsNot
   EXPECT_EQ(LoadOf("ps", 0).graphs, 0u);
 }
 
+// The session after it has all its graphs by then, and a step of it never lasts so long that the servers are asked.
+TEST_F(LoadTest, AGoodbyeThatGetsLostForGoodIsSaidWithTheNextStep) {
+  {
+    const auto session = cluster_.NewSession("worker", 0, graph_);
+    EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");
+    network_.LoseRequests("DeregisterGraph", 1000);
+    EXPECT_EQ(Text(session->Close()), "OK");
+  }
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");
+  for (const int task : {0, 1}) EXPECT_EQ(LoadOf("ps", task).graphs, 2u);
+  network_.Heal();
+  EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");
+  for (const int task : {0, 1}) EXPECT_EQ(LoadOf("ps", task).graphs, 1u);
+}
+
 TEST_F(LoadTest, ALoadSaysWhoseGraphsThereAreAndWhichStepsRun) {
   const auto session = cluster_.NewSession("worker", 0, graph_);
   EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");

@@ -84,7 +84,8 @@ class Server {
     std::map<std::string, std::size_t> running = {};
     // The sessions whose graphs are registered, by the masters of whatever task: with the incarnation of that.
     std::map<std::string, std::uint64_t> registered_by = {};
-    std::set<std::uint64_t> steps_of = {};  // the incarnations of masters, as far as they are known
+    // The masters for whose steps somebody works or waits: their incarnations, as far as they are known.
+    std::set<std::uint64_t> steps_of = {};
   };
   Load load() const;
 

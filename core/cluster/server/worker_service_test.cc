@@ -409,5 +409,62 @@ TEST_F(WorkerServiceTest, NonsenseIsRefused) {
   EXPECT_EQ(Text(Ask("RunGraph", step).status()), "USAGE: The graph has no 'nothing:0' to fetch.");
 }
 
+// What TensorFlow's masters ask, and ours do not.
+TEST_F(WorkerServiceTest, AMasterOfTensorFlowsHasASessionHere) {
+  proto::RegisterGraphRequest graph;
+  graph.set_session_handle("its session");
+  graph.set_create_worker_session_called(true);
+  graph.set_graph_def(**GraphDefBytes(graph_));
+  const auto add = [&] { return Ask<proto::RegisterGraphResponse>("RegisterGraph", graph); };
+  EXPECT_THAT(Text(add().status()), AllOf(StartsWith("ABORTED"), HasSubstr("its session"), HasSubstr("restarted")));
+
+  proto::CreateWorkerSessionRequest session;
+  session.set_session_handle("its session");
+  session.set_master_task("/job:worker/replica:0/task:0");
+  session.set_master_incarnation(-7);
+  EXPECT_TRUE(Ask<proto::CreateWorkerSessionResponse>("CreateWorkerSession", session).ok());
+  const auto made = add();
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_EQ(worker().GraphSessions(),
+            (std::map<std::string, std::uint64_t>{{"its session", static_cast<std::uint64_t>(-7)}}));
+  EXPECT_TRUE(Ask("RunGraph", Step(made->graph_handle(), 1)).ok());
+
+  proto::DeleteWorkerSessionRequest over;
+  over.set_session_handle("its session");
+  for ([[maybe_unused]] const int time : {1, 2})
+    EXPECT_TRUE(Ask<proto::DeleteWorkerSessionResponse>("DeleteWorkerSession", over).ok());
+  EXPECT_EQ(worker().graphs(), 0u);
+  EXPECT_THAT(Text(add().status()), StartsWith("ABORTED"));
+}
+
+TEST_F(WorkerServiceTest, WhatIsAskedForAndNotServedIsNamed) {
+  const auto text = [this](const proto::CreateWorkerSessionRequest& session) {
+    return Text(Ask<proto::CreateWorkerSessionResponse>("CreateWorkerSession", session).status());
+  };
+  proto::CreateWorkerSessionRequest alone;
+  alone.set_isolate_session_state(true);
+  EXPECT_THAT(text(alone), AllOf(StartsWith("UNIMPLEMENTED"), HasSubstr("isolate_session_state")));
+  proto::CreateWorkerSessionRequest elsewhere;
+  elsewhere.mutable_server_def()->set_cluster("some");
+  EXPECT_THAT(text(elsewhere), AllOf(StartsWith("UNIMPLEMENTED"), HasSubstr("cluster_def")));
+  proto::RunGraphRequest part = Step(Register(graph_), 1);
+  part.set_is_partial(true);
+  EXPECT_THAT(Text(Ask("RunGraph", part).status()), AllOf(StartsWith("UNIMPLEMENTED"), HasSubstr("partial_run")));
+}
+
+TEST_F(WorkerServiceTest, EdgesIntoTheHostsMemoryAreEdges) {
+  proto::GraphDef def;
+  ASSERT_TRUE(def.ParseFromString(**GraphDefBytes(graph_)));
+  for (proto::NodeDef& node : *def.mutable_node()) {
+    if (node.op() == "_Send") node.set_op("_HostSend");
+  }
+  proto::RegisterGraphRequest request;
+  request.set_graph_def(def.SerializeAsString());
+  const auto response = Ask<proto::RegisterGraphResponse>("RegisterGraph", request);
+  ASSERT_TRUE(response.ok()) << response.status();
+  EXPECT_TRUE(Ask("RunGraph", Step(response->graph_handle(), 1)).ok());
+  EXPECT_EQ(worker().steps(), 1u) << "the value waits to be fetched";
+}
+
 }  // namespace
 }  // namespace vigil

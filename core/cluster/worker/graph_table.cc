@@ -16,8 +16,19 @@ absl::Status NoSuchGraph(const std::string& handle) {
                     fmt::format("Graph handle is not found: {}. Possibly, this worker just restarted.", handle));
 }
 
+template <typename Is>
+GraphTable::Graphs GraphTable::TakeIf(Is is) {
+  Graphs taken;
+  for (auto it = graphs_.begin(); it != graphs_.end();) {
+    const auto next = std::next(it);
+    if (is(it->second)) taken.insert(graphs_.extract(it));
+    it = next;
+  }
+  return taken;
+}
+
 absl::StatusOr<std::uint64_t> GraphTable::Add(std::int64_t id, std::shared_ptr<RegisteredGraph> graph,
-                                              const Master& master) {
+                                              const Master& who) {
   const std::string handle = GraphHandle(id);
   Graphs dropped;  // destroyed after the lock is released
   std::uint64_t before = 0;
@@ -25,6 +36,8 @@ absl::StatusOr<std::uint64_t> GraphTable::Add(std::int64_t id, std::shared_ptr<R
   if (taken_out_.Contains(id)) {
     return MakeStatus(Code::kCancelled, fmt::format("Graph {} was deregistered already.", handle));
   }
+  const auto opened = who.incarnation == 0 ? opened_.find(who.session) : opened_.end();
+  const Master& master = opened == opened_.end() ? who : opened->second;
   if (master.incarnation != 0) {
     if (IsFollowed(master)) {
       return WasFollowed(
@@ -40,6 +53,30 @@ std::uint64_t GraphTable::Note(const Master& master) {
   Graphs dropped;  // destroyed after the lock is released
   SpinGuard lock(lock_);
   return master.incarnation == 0 || IsFollowed(master) ? 0 : Follow(master, &dropped);
+}
+
+absl::StatusOr<std::uint64_t> GraphTable::OpenSession(const Master& master) {
+  Graphs dropped;  // destroyed after the lock is released
+  SpinGuard lock(lock_);
+  if (master.incarnation != 0 && IsFollowed(master)) {
+    return WasFollowed(
+        fmt::format("Session {} is of a process of {} that was restarted since.", master.session, master.task));
+  }
+  const std::uint64_t before = master.incarnation == 0 ? 0 : Follow(master, &dropped);
+  opened_.insert_or_assign(master.session, master);
+  return before;
+}
+
+bool GraphTable::CloseSession(const std::string& session) {
+  Graphs dropped;  // destroyed after the lock is released
+  SpinGuard lock(lock_);
+  dropped = TakeIf([&session](const Entry& entry) { return entry.session == session; });
+  return opened_.erase(session) > 0;
+}
+
+bool GraphTable::HasSession(const std::string& session) const {
+  SpinGuard lock(lock_);
+  return opened_.contains(session);
 }
 
 std::uint64_t GraphTable::Follow(const Master& master, Graphs* dropped) {
@@ -58,13 +95,8 @@ bool GraphTable::IsFollowed(const Master& master) const {
 }
 
 GraphTable::Graphs GraphTable::TakeAllOf(std::uint64_t incarnation) {
-  Graphs taken;
-  for (auto it = graphs_.begin(); it != graphs_.end();) {
-    const auto next = std::next(it);
-    if (it->second.incarnation == incarnation) taken.insert(graphs_.extract(it));
-    it = next;
-  }
-  return taken;
+  std::erase_if(opened_, [incarnation](const auto& opened) { return opened.second.incarnation == incarnation; });
+  return TakeIf([incarnation](const Entry& entry) { return entry.incarnation == incarnation; });
 }
 
 bool GraphTable::HasFollowed(std::uint64_t incarnation) const {

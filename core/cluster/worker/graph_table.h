@@ -47,6 +47,14 @@ class GraphTable {
   // That process is there: the incarnation of the one that it follows, whose graphs were dropped; 0: it follows none,
   // or another one follows it, or it does not say who it is.
   std::uint64_t Note(const Master& master);
+  // A master of TensorFlow's does not say with each graph whose it is, but once, of a session: graphs of that session
+  // which come with no incarnation are its. Gives what Note() does. Errors: ABORTED from a process that another one
+  // follows.
+  absl::StatusOr<std::uint64_t> OpenSession(const Master& master);
+  // It goes, with its graphs. False: there is none.
+  bool CloseSession(const std::string& session);
+  // Whether it is open; it is not any more when its process was followed.
+  bool HasSession(const std::string& session) const;
   // Whether another process has followed the one of that incarnation; 0: nobody has.
   bool HasFollowed(std::uint64_t incarnation) const;
   // ABORTED if there is none.
@@ -67,7 +75,9 @@ class GraphTable {
   // The incarnation of the process that it follows, whose graphs go to *dropped; 0: of none. REQUIRES: lock_ is held,
   // it is not followed itself.
   std::uint64_t Follow(const Master& master, Graphs* dropped);
-  // What that process has registered. REQUIRES: lock_ is held.
+  template <typename Is>
+  Graphs TakeIf(Is is);  // those entries. REQUIRES: lock_ is held
+  // What that process has registered; the sessions that it has opened go. REQUIRES: lock_ is held.
   Graphs TakeAllOf(std::uint64_t incarnation);
   // Whether a later process of its task is known. REQUIRES: lock_ is held.
   bool IsFollowed(const Master& master) const;
@@ -77,6 +87,7 @@ class GraphTable {
   Graphs graphs_;  // by handle
   RecentIds taken_out_;
   std::map<std::string, Newest> masters_;  // of each task that registers
+  std::map<std::string, Master> opened_;   // by the session
   RecentIds followed_;                     // incarnations that another has followed
 };
 

@@ -116,5 +116,23 @@ TEST_F(GraphTableTest, WhoDoesNotSayWhichProcessItIsFollowsNobody) {
   EXPECT_EQ(table_.size(), 4u);
 }
 
+// As TensorFlow's masters have it.
+TEST_F(GraphTableTest, GraphsOfASessionAreOfWhoHasOpenedIt) {
+  EXPECT_EQ(*table_.OpenSession({.task = kWorker, .incarnation = 7, .session = "a"}), 0u);
+  EXPECT_EQ(*table_.OpenSession({.task = kWorker, .incarnation = 7, .session = "b"}), 0u);
+  EXPECT_EQ(*table_.Add(1, graph_, {.session = "a"}), 0u);
+  EXPECT_EQ(*table_.Add(2, graph_, {.session = "b"}), 0u);
+  EXPECT_EQ(table_.Find(GraphHandle(1))->incarnation, 7u);
+  EXPECT_TRUE(table_.CloseSession("a"));
+  EXPECT_FALSE(table_.CloseSession("a"));
+  EXPECT_FALSE(Has(1) || table_.HasSession("a"));
+  EXPECT_TRUE(Has(2) && table_.HasSession("b"));
+  EXPECT_EQ(*table_.OpenSession({.task = kWorker, .incarnation = 8, .session = "c"}), 7u);
+  EXPECT_FALSE(Has(2) || table_.HasSession("b"));
+  EXPECT_TRUE(table_.HasSession("c"));
+  EXPECT_EQ(CodeOf(table_.OpenSession({.task = kWorker, .incarnation = 7, .session = "d"}).status()), Code::kAborted);
+  EXPECT_FALSE(table_.HasSession("d"));
+}
+
 }  // namespace
 }  // namespace vigil

@@ -93,7 +93,7 @@ std::set<std::uint64_t> RendezvousMgr::Masters() const {
   std::set<std::uint64_t> masters;
   MutexLock lock(*mutex_);
   for (const auto& [step, entry] : steps_) {
-    if (entry.master != 0) masters.insert(entry.master);
+    if (entry.master != 0 && entry.users > 0) masters.insert(entry.master);
   }
   return masters;
 }

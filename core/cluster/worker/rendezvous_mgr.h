@@ -62,8 +62,9 @@ class RendezvousMgr {
   void EndAll(const absl::Status& why);
   // The same for those of that master.
   void EndAllOf(std::uint64_t master, const absl::Status& why);
-  std::size_t size() const;                 // steps that are here
-  std::set<std::uint64_t> Masters() const;  // the incarnations of those whose steps these are, as far as they are known
+  std::size_t size() const;  // steps that are here
+  // The incarnations of those for whose steps somebody works or waits here, as far as they are known.
+  std::set<std::uint64_t> Masters() const;
 
  private:
   struct Entry {

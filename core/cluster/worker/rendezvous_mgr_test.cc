@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -74,6 +75,19 @@ TEST_F(RendezvousMgrTest, AStepStaysAsLongAsAValueOfItWaits) {
   steps_->End(1, Over());
   EXPECT_EQ(steps_->size(), 0u);
   EXPECT_FALSE(steps_->Enter(1)) << "it must not begin again";
+}
+
+TEST_F(RendezvousMgrTest, MastersAreThoseForWhoseStepsSomebodyWorks) {
+  EXPECT_TRUE(steps_->Masters().empty());
+  std::optional<RendezvousMgr::Lease> of_seven(steps_->Enter(1, 7));
+  const RendezvousMgr::Lease of_nobody = steps_->Enter(2);
+  EXPECT_EQ(steps_->Masters(), std::set<std::uint64_t>{7});
+  Cancellation cancellation;
+  EXPECT_TRUE((*of_seven)->BeginRun(&cancellation, 1).ok());
+  (*of_seven)->EndRun();
+  of_seven.reset();
+  EXPECT_TRUE(steps_->Masters().empty()) << "a value alone is left";
+  EXPECT_EQ(steps_->size(), 2u);
 }
 
 TEST_F(RendezvousMgrTest, WhoLeavesWhileAStepIsEndedLeavesNothingBehind) {

@@ -37,6 +37,14 @@ NetworkReply RecvTensorAnswer(const Env& env, const std::string& key, const absl
   return std::move(response).Take();
 }
 
+// TensorFlow's masters tell edges that end in the host's memory apart; here there is no other.
+void NameEdgesAsOurs(proto::GraphDef& graph) {
+  for (proto::NodeDef& node : *graph.mutable_node()) {
+    if (node.op() == "_HostSend") node.set_op("_Send");
+    if (node.op() == "_HostRecv") node.set_op("_Recv");
+  }
+}
+
 }  // namespace
 
 WorkerService::WorkerService(const Env& env, const OpRegistry& ops, TaskAddresses cluster, std::uint64_t start_number)
@@ -104,6 +112,12 @@ NetworkReply WorkerService::Handle(IncomingCall& call) {
     return ServeMethod(kDeregisterGraph, call, [this](const auto& request) { return DeregisterGraph(request); });
   if (method == kCleanupGraph.path)
     return ServeMethod(kCleanupGraph, call, [this](const auto& request) { return CleanupGraph(request); });
+  if (method == kCreateWorkerSession.path)
+    return ServeMethod(kCreateWorkerSession, call,
+                       [this](const auto& request) { return CreateWorkerSession(request); });
+  if (method == kDeleteWorkerSession.path)
+    return ServeMethod(kDeleteWorkerSession, call,
+                       [this](const auto& request) { return DeleteWorkerSession(request); });
   if (method == kCleanupAll.path) {
     return ServeMethod(kCleanupAll, call, [this](const auto& request) {
       CleanupAll({request.container().begin(), request.container().end()});
@@ -149,6 +163,7 @@ absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::MakeGraph(const 
   if (graph == nullptr) {
     proto::GraphDef def;
     if (!def.ParseFromString(bytes)) return NotParsed();
+    NameEdgesAsOurs(def);
     VIGIL_ASSIGN_OR_RETURN(graph, RegisteredGraph::Create(env_, ops_, def, cluster_, resources_, ids_, keepalive));
     graph = cache_.Add(bytes, keepalive, std::move(graph));
   }
@@ -156,7 +171,41 @@ absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::MakeGraph(const 
   return graph;
 }
 
+absl::Status WorkerService::CreateWorkerSession(const proto::CreateWorkerSessionRequest& request) {
+  if (!request.server_def().cluster().empty()) {
+    return MakeStatus(Code::kUnimplemented,
+                      fmt::format("CreateWorkerSession: {} serves in the cluster that it was started with; a session "
+                                  "with a cluster of its own (ConfigProto.cluster_def) is not served.",
+                                  cluster_.own().name));
+  }
+  if (request.isolate_session_state()) {
+    return MakeStatus(Code::kUnimplemented,
+                      fmt::format("CreateWorkerSession: all sessions share the variables of {}: one that does not "
+                                  "(ConfigProto.isolate_session_state) is not served.",
+                                  cluster_.own().name));
+  }
+  VIGIL_ASSIGN_OR_RETURN(const std::uint64_t followed,
+                         graphs_.OpenSession({.task = request.master_task(),
+                                              .incarnation = static_cast<std::uint64_t>(request.master_incarnation()),
+                                              .session = request.session_handle()}));
+  EndWhatWasOf(request.master_task(), followed);
+  return absl::OkStatus();
+}
+
+absl::Status WorkerService::CheckSession(const std::string& session) const {
+  if (graphs_.HasSession(session)) return absl::OkStatus();
+  return MakeStatus(Code::kAborted,
+                    fmt::format("Session handle is not found: {}. Possibly this worker (\"{}\") just restarted.",
+                                session, cluster_.own().name));
+}
+
+absl::Status WorkerService::DeleteWorkerSession(const proto::DeleteWorkerSessionRequest& request) {
+  graphs_.CloseSession(request.session_handle());
+  return absl::OkStatus();
+}
+
 absl::StatusOr<proto::RegisterGraphResponse> WorkerService::RegisterGraph(const proto::RegisterGraphRequest& request) {
+  if (request.create_worker_session_called()) VIGIL_RETURN_IF_ERROR(CheckSession(request.session_handle()));
   VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<RegisteredGraph> graph,
                          MakeGraph(request.graph_def(), Duration(request.keepalive_ns())));
   const std::int64_t id = request.graph_id() != 0 ? request.graph_id() : ids_.Next();
@@ -196,6 +245,8 @@ NetworkReply WorkerService::ServeRunGraph(IncomingCall& call) {
   VIGIL_RETURN_IF_ERROR(ParseWithTensors(call.body(), proto::RunGraphRequest::kSendFieldNumber,
                                          &proto::RunGraphRequest::mutable_send, &request, &scratch.feeds));
   VIGIL_RETURN_IF_ERROR(CheckNotRepeated("RunGraph (GrpcWorker)", request));
+  if (request.is_partial())
+    return MakeStatus(Code::kUnimplemented, "RunGraph: a run in parts (partial_run) is not served.");
   VIGIL_ASSIGN_OR_RETURN(const GraphTable::Entry entry, graphs_.Find(request.graph_handle()));
   VIGIL_ASSIGN_OR_RETURN(RegisteredGraph::Lane* const lane,
                          entry.graph->FindLane(request.send(), request.recv_key(), &proto::NamedTensorProto::name));

@@ -89,6 +89,10 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   RendezvousMgr::Lease EnterStep(std::int64_t step_id, std::uint64_t master);
   // The steps of a master's process that another one has followed; 0: of none.
   void EndWhatWasOf(const std::string& task, std::uint64_t followed);
+  // Of TensorFlow's masters.
+  absl::Status CreateWorkerSession(const proto::CreateWorkerSessionRequest& request);
+  absl::Status DeleteWorkerSession(const proto::DeleteWorkerSessionRequest& request);
+  absl::Status CheckSession(const std::string& session) const;  // ABORTED: it was never made here, or has gone
   absl::StatusOr<proto::RegisterGraphResponse> RegisterGraph(const proto::RegisterGraphRequest& request);
   absl::Status DeregisterGraph(const proto::DeregisterGraphRequest& request);
   NetworkReply ServeRunGraph(IncomingCall& call);
