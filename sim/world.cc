@@ -74,7 +74,7 @@ WorldResult World::Run() {
       break;
     case StopReason::kLimit:
       result.verdict = WorldVerdict::kRunaway;
-      result.report = fmt::format("runaway at {} s: {}", ToSeconds(now().since_epoch), scheduler_.limit_text());
+      result.report = fmt::format("runaway at {} s: {}", ToSeconds(now() - options_.start), scheduler_.limit_text());
       break;
     case StopReason::kInterrupted:
       result.verdict = WorldVerdict::kInterrupted;
@@ -153,7 +153,7 @@ bool World::AnyTask() const {
 
 std::string World::DeadlockReport() const {
   std::string report =
-      fmt::format("deadlock at {} s: nobody can run and no timer is set", ToSeconds(now().since_epoch));
+      fmt::format("deadlock at {} s: nobody can run and no timer is set", ToSeconds(now() - options_.start));
   for (const auto& node : nodes_) {
     for (const TaskState* task = node->tasks_.first; task != nullptr; task = task->peers.next) {
       report += fmt::format("\n  {} {}", task->identity->label, DescribeWait(*task, options_.start));

@@ -35,13 +35,20 @@ Outcome Unknown(const std::string& rule) {
   return unknown;
 }
 
+// By the rules: where it says which it violates, and where nothing else is said of it.
+bool IsJudged(const Recording& recording) {
+  const bool says_nothing =
+      !recording.expect.has_value() && !recording.scenario.unit.has_value() && recording.scenario.trace == nullptr;
+  return says_nothing || NamesARule(recording);
+}
+
 Outcome PlayRecording(replays::Runner& runner, const RecordingPlayerOptions& options, const Recording& recording) {
   if (!IsOfARealCluster(recording) || !runner.is_our_core()) {
     return runner.Run(recording.scenario,
                       {.interrupt = options.interrupt,
-                       .quiet = NamesARule(recording) || options.timeline,
+                       .quiet = IsJudged(recording) || options.timeline,
                        // For what led to what is violated, or to the event.
-                       .log_messages = NamesARule(recording) || options.timeline || options.why.has_value()});
+                       .log_messages = IsJudged(recording) || options.timeline || options.why.has_value()});
   }
   const replays::JobExpectation& expected = *recording.expect->job;
   return replays::PlayJobLikeRecorded(
@@ -56,14 +63,16 @@ Outcome PlayRecording(replays::Runner& runner, const RecordingPlayerOptions& opt
 void JudgeRecording(const RecordingPlayerOptions& options, const Recording& recording, Outcome& outcome) {
   if (IsOfARealCluster(recording)) return;  // that was compared
   if (replays::IsWithoutPlay(outcome.verdict)) return;
-  if (!NamesARule(recording)) {
+  if (!IsJudged(recording)) {
     // A picture shows what is violated, whatever the file asks for.
     if (options.timeline && outcome.job.has_value()) JudgeJob(recording.scenario, outcome);
     return;
   }
   outcome.violated.emplace();
   const std::vector<BrokenRule> all_broken = BrokenRulesIn(outcome, recording.scenario);
-  const std::optional<replays::CauseChain> why = WhyBroken(recording.scenario, outcome, recording.expect->violates);
+  std::string shown = all_broken.empty() ? "" : all_broken.front().rule;
+  if (NamesARule(recording)) shown = recording.expect->violates;
+  const std::optional<replays::CauseChain> why = WhyBroken(recording.scenario, outcome, shown);
   if (why.has_value()) {
     outcome.why = replays::ChainJson(*why);
     outcome.explanation = WhyText(*why);

@@ -15,9 +15,10 @@ using replays::Outcome;
 using replays::Scenario;
 using replays::Verdict;
 
-// So long after the last one all faults are over, and how long the job may then take to its end.
+// So long after the last one all faults are over, and how long the job may then take to its end: a worker may wait two
+// hours for a session.
 constexpr std::chrono::seconds kOver{6};
-constexpr std::chrono::seconds kToTheEnd{7200};
+constexpr std::chrono::hours kToTheEnd{3};
 
 }  // namespace
 

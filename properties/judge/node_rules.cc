@@ -52,12 +52,12 @@ const std::string& NodeOf(const std::string& task, const sim::TaskFacts& facts, 
 
 }  // namespace
 
-std::string NodeViolationText(const NodeJudgement& node, const Violation& violation, const sim::Trace& trace) {
+std::string NodeViolationText(const NodeJudgement& node, const Violation& violation, const replays::Outcome& outcome) {
   std::string text = fmt::format("{} (life {}) {}: expected {}, actual {}", node.node, node.life, violation.rule,
                                  violation.expected, violation.actual);
   for (const std::size_t i : violation.witness) {
-    const sim::TraceRecord& record = trace[i];
-    text += fmt::format("; at {:.3f} s {}", ToSeconds(record.time.since_epoch), replays::EventText(record.event));
+    const sim::TraceRecord& record = outcome.trace[i];
+    text += fmt::format("; at {:.3f} s {}", ToSeconds(record.time - outcome.start), replays::EventText(record.event));
   }
   return text;
 }
@@ -104,7 +104,7 @@ void AddNodeRules(const replays::Scenario& scenario, replays::Outcome& outcome, 
       if (++shown > kShown) return;
       sim::JobViolation& added = outcome.job->violations.emplace_back();
       added.rule = kNodeRules;
-      added.text = NodeViolationText(node, violation, outcome.trace);
+      added.text = NodeViolationText(node, violation, outcome);
       added.task = node.node;
       if (!violation.witness.empty()) added.event = violation.witness.back();
     }

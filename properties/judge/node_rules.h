@@ -46,7 +46,7 @@ std::vector<NodeJudgement> JudgeNodes(const replays::Outcome& outcome, const rep
 
 // "worker:0 (life 1) order.end: expected ..., actual ...; at 3.200 s ...", with the events of the outcome's trace that
 // prove it.
-std::string NodeViolationText(const NodeJudgement& node, const Violation& violation, const sim::Trace& trace);
+std::string NodeViolationText(const NodeJudgement& node, const Violation& violation, const replays::Outcome& outcome);
 
 // The whole judgement of a job: its invariants, then the rules held against its nodes. Of an interrupted play the
 // latter only.

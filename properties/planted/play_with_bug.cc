@@ -38,7 +38,7 @@ ShownByBug ShownIn(Outcome outcome, const Scenario& scenario) {
     for (const NodeJudgement& node : JudgeNodes(outcome, scenario)) {
       for (const Violation& violation : node.judgement.violations)
         outcome.job->violations.push_back(
-            {std::string(violation.rule), NodeViolationText(node, violation, outcome.trace)});
+            {std::string(violation.rule), NodeViolationText(node, violation, outcome)});
     }
     shown.rules = RulesIn(outcome.job->violations);
     for (const sim::JobViolation& violation : outcome.job->violations)

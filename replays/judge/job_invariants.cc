@@ -15,7 +15,8 @@ void CheckInvariants(const Scenario& scenario, const Played& played, sim::JobFac
                                                .facts = facts,
                                                .behaviour = behaviour,
                                                .quiet = played.quiet.has_value() ? &*played.quiet : nullptr,
-                                               .real = played.real});
+                                               .real = played.real,
+                                               .start = played.start});
   facts.violations = std::move(judgement.violations);
   facts.armed = std::move(judgement.armed);
 }

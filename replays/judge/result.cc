@@ -1,7 +1,9 @@
 #include "vigil/replays/judge/result.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "fmt/format.h"
 #include "vigil/replays/format/escape.h"
@@ -10,6 +12,12 @@
 namespace vigil::replays {
 namespace {
 
+std::string WhyViolated(const std::vector<std::string>& rules) {
+  std::string all;
+  for (const std::string& rule : rules) all += (all.empty() ? "violates " : ", ") + Escaped(rule);
+  return all;
+}
+
 // Of a saved failure: "" once neither its rule nor any other is violated any more.
 std::string WhyStillViolated(const std::string& rule, const PlainOutcome& outcome) {
   if (!outcome.violated.has_value())
@@ -17,9 +25,7 @@ std::string WhyStillViolated(const std::string& rule, const PlainOutcome& outcom
   const auto& violated = *outcome.violated;
   if (violated.empty()) return "";
   if (std::find(violated.begin(), violated.end(), rule) != violated.end()) return "violates " + Escaped(rule);
-  std::string others;
-  for (const std::string& other : violated) others += (others.empty() ? "" : ", ") + Escaped(other);
-  return fmt::format("violates {} (was saved for {})", others, Escaped(rule));
+  return fmt::format("{} (was saved for {})", WhyViolated(violated), Escaped(rule));
 }
 
 std::string WhyDifferent(const Difference& difference) {
@@ -56,6 +62,11 @@ Result Judge(const Recording& recording, PlainOutcome outcome) {
     if (crashed) result.difference.report = outcome.explanation;
   } else if (!expect.has_value()) {
     result.reason = "nothing to compare: the record has no 'expect'";
+    if (outcome.violated.has_value()) result.reason += "; it breaks no rule";
+    if (!outcome.violated.value_or(std::vector<std::string>()).empty()) {
+      result.reason = WhyViolated(*outcome.violated);
+      result.difference.report = outcome.explanation;
+    }
   } else if (of_a_cluster) {
     JudgeJob(result, outcome);
   } else if (compare) {

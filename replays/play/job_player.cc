@@ -27,9 +27,6 @@ std::uint64_t MostEvents(const Limits& limits) {
   return limits.events == Limits{}.events ? 20'000'000 : static_cast<std::uint64_t>(limits.events);
 }
 
-// Sessions may take a minute each to open before the plan's time begins.
-constexpr std::chrono::seconds kOpening{300};
-
 // The losses of so many jobs are compared: one in each so many seeds is played a second time, without its faults.
 constexpr std::uint64_t kLossesEvery = 4;
 
@@ -50,7 +47,7 @@ std::optional<sim::JobFacts> PlayWithoutFaults(const Scenario& scenario, const s
                     .seed = scenario.seed,
                     .stacks = &stacks,
                     .max_events = MostEvents(scenario.limits),
-                    .max_virtual = quiet.limit + kOpening,
+                    .max_virtual = sim::LongestWorld(quiet),
                     .interrupt = interrupt});
   sim::Job job(world, quiet, options);
   if (world.Run().verdict == sim::WorldVerdict::kInterrupted) return std::nullopt;
@@ -63,7 +60,7 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
   Outcome outcome;
   PlayChooser choosing(scenario, options);
   const Duration most =
-      scenario.limits.virtual_s > 0 ? Seconds(scenario.limits.virtual_s) : scenario.job->limit + kOpening;
+      scenario.limits.virtual_s > 0 ? Seconds(scenario.limits.virtual_s) : sim::LongestWorld(*scenario.job);
   sim::MessageLog messages;  // outlives the world, as the next
   sim::CourseLog course;
   sim::World world({.chooser = choosing.chooser(),

@@ -14,7 +14,7 @@ constexpr std::size_t kShown = 3;  // violations of one checker in one run
 void Findings::Violate(const JobMoment& moment, std::string_view expected, std::string_view seen) {
   violations_.push_back({.rule = "",
                          .text = fmt::format("{} (life {}) at {:.3f} s: expected {}, seen {}", moment.task, moment.life,
-                                             ToSeconds(moment.at.since_epoch), expected, seen),
+                                             ToSeconds(moment.at - start_), expected, seen),
                          .task = moment.task,
                          .at = moment.at});
 }
@@ -65,7 +65,7 @@ JobJudgement CheckJob(const JobRun& run) {
   for (const Checker& checker : Checkers()) {
     if (checker.needs != nullptr && !(run.behaviour.*checker.needs)) continue;
     if (checker.by_order && run.real) continue;
-    Findings findings;
+    Findings findings(run.start);
     checker.check(run, findings);
     judgement.armed[std::string(checker.id)] += findings.armed();
     const std::size_t shown = std::min(findings.violations().size(), kShown);

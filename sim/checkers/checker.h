@@ -28,6 +28,7 @@ struct JobRun {
   const Behaviour& behaviour;
   const JobFacts* quiet = nullptr;  // of the same job and seed without faults, if it was played
   bool real = false;                // by processes, whose moments are in the order of their machine's clock
+  Time start = {};                  // when its world began: findings tell the time since then
 };
 
 // A fault has flipped a bit in that checkpoint: it was whole when it was written, and no checksum brings it back.
@@ -40,6 +41,7 @@ bool ComparableLoss(const JobSpec& spec, const JobFacts& facts);
 // Where a checker says what it found.
 class Findings {
  public:
+  explicit Findings(Time start = {}) : start_(start) {}
   void Arm() { ++armed_; }
   void Violate(const JobMoment& moment, std::string_view expected, std::string_view seen);
   void Violate(std::string_view task, std::string_view expected, std::string_view seen);
@@ -48,6 +50,7 @@ class Findings {
   std::vector<JobViolation>& violations() { return violations_; }  // which name no rule
 
  private:
+  const Time start_;
   std::int64_t armed_ = 0;
   std::vector<JobViolation> violations_;
 };

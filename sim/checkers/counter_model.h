@@ -47,6 +47,7 @@ struct CounterModel {
     const auto grown = Operation::Does::kReadGrown;
     return one.does == grown && other.does == grown && one.number < other.number;
   }
+  static bool Alike(const State&, const Operation&, const Operation&) { return false; }
 };
 
 }  // namespace vigil::sim

@@ -14,8 +14,10 @@
 //     static bool Free(const State&, const Operation&);
 //     // Whether of two that may both happen next the first may as well come first: later it would be too late.
 //     static bool Before(const Operation&, const Operation&);
+//     // Whether the first may as well happen there before the second, if it returns earlier.
+//     static bool Alike(const State&, const Operation&, const Operation&);
 //   };
-// The last two spare the search what makes no difference. So does what is known of when operations end: of two equal
+// The last three spare the search what makes no difference. So does what is known of when operations end: of two equal
 // ones under way the one that returns earlier may as well happen first, since the other one can do all that it can,
 // and longer.
 // Thread safety: none.
@@ -46,8 +48,12 @@ class Linearizer {
     kGivenUp,     // there were too many
   };
 
-  // `most`: configurations looked at for one return.
-  explicit Linearizer(State initial, std::size_t most = 20'000) : most_(most) { Restart(std::move(initial)); }
+  // `most`: configurations looked at for one return. `most_steps`: from one of them to another, for all returns: what
+  // campaigns play takes a tenth at most, and these are two seconds.
+  explicit Linearizer(State initial, std::size_t most = 20'000, std::size_t most_steps = 10'000'000)
+      : most_(most), most_steps_(most_steps) {
+    Restart(std::move(initial));
+  }
 
   // Begins anew: nothing is under way, nothing that was lost can happen any more.
   void Restart(State state) {
@@ -135,9 +141,11 @@ class Linearizer {
   bool ComesLater(const Configuration& from, std::int64_t id, const Open& call) const {
     return std::ranges::any_of(under_way_, [&](const auto& entry) {
       const auto& [other_id, other] = entry;
-      if (Happened(from, other_id)) return false;
-      if (other.operation == call.operation) return std::pair(other.due, other_id) < std::pair(call.due, id);
-      return Model::Before(other.operation, call.operation) && Model::Apply(from.state, other.operation).has_value();
+      const bool earlier = std::pair(other.due, other_id) < std::pair(call.due, id);
+      if (other.operation == call.operation) return earlier && !Happened(from, other_id);
+      if (earlier && Model::Alike(from.state, other.operation, call.operation)) return !Happened(from, other_id);
+      return Model::Before(other.operation, call.operation) && !Happened(from, other_id) &&
+             Model::Apply(from.state, other.operation).has_value();
     });
   }
 
@@ -172,7 +180,8 @@ class Linearizer {
       const Configuration from = std::move(open.back());
       open.pop_back();
       if (!seen.insert(from).second) continue;
-      if (seen.size() > most_) {
+      steps_ += under_way_.size() + lost_.size();
+      if (seen.size() > most_ || steps_ > most_steps_) {
         verdict_ = Verdict::kGivenUp;
         return;
       }
@@ -214,6 +223,8 @@ class Linearizer {
   }
 
   const std::size_t most_;
+  const std::size_t most_steps_;
+  std::size_t steps_ = 0;
   std::map<std::int64_t, Open> under_way_;
   std::vector<Lost> lost_;  // the same operation but once
   Configurations now_;

@@ -128,6 +128,19 @@ TEST(Linearizability, WhatOnlyGrowsIsNeverReadLower) {
   EXPECT_EQ(Alone(counter, ReadGrown(8)), Verdict::kImpossible);
 }
 
+TEST(Linearizability, GivesUpWhereAllReturnsTogetherTakeTooLong) {
+  Counter counter(0, 100, 30);
+  Verdict verdict = Verdict::kExplained;
+  int returns = 0;
+  for (; verdict == Verdict::kExplained && returns < 100; ++returns) {
+    counter.Call(-1 - returns, Add(), Counter::kNeverReturns);
+    counter.Lose(-1 - returns);
+    verdict = Alone(counter, Add(2));
+  }
+  EXPECT_EQ(verdict, Verdict::kGivenUp);
+  EXPECT_GT(returns, 2);
+}
+
 TEST(Linearizability, GivesUpWhereThereAreTooManyOrders) {
   Counter counter(0, 100);
   for (std::int64_t i = 0; i < 20; ++i) counter.Call(i, Add(std::int64_t{1} << i), i);

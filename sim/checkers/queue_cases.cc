@@ -1,4 +1,6 @@
 // The forged histories of what looks at queues.
+#include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,6 +100,25 @@ JobEvidence Shuffled(const Elements& taken) {
   return evidence;
 }
 
+// All of 24 elements are taken, each by somebody else, and all at the same time; and this one besides.
+JobEvidence TakenAtOnce(bool shuffled, std::optional<std::int64_t> besides) {
+  JobEvidence evidence;
+  JobHistory& history = evidence.history;
+  Elements elements(24, 5);
+  if (shuffled) std::iota(elements.begin(), elements.end(), 0);
+  const std::int64_t above = shuffled ? 0 : -1;
+  AddOperation(history, "ps:0", {.what = QueueOp::What::kPut, .elements = elements, .shuffled_above = above});
+  if (besides.has_value()) elements.push_back(*besides);
+  JobHistory ends;
+  for (const std::int64_t element : elements) {
+    AddOperation(history, "ps:0", {.what = QueueOp::What::kTake, .elements = {element}, .shuffled_above = above});
+    ends.push_back(history.back());
+    history.pop_back();
+  }
+  history.insert(history.end(), ends.rbegin(), ends.rend());
+  return evidence;
+}
+
 // A run takes so many elements, and comes back with this one.
 JobEvidence Given(std::int64_t takes, std::int64_t element) {
   JobEvidence evidence;
@@ -175,6 +196,10 @@ std::vector<CheckerCase> QueueCases() {
        Batches({{3, 1}}, 1, 1)},
       {"queues.in_order_once", "a shuffled element comes twice", Shuffled({3, 1}), Shuffled({3, 3})},
       {"queues.in_order_once", "a shuffled queue keeps too few", Shuffled({3, 1}), Shuffled({3, 1, 2})},
+      {"queues.in_order_once", "one too many of two dozen equal ones that are taken at once", TakenAtOnce(false, {}),
+       TakenAtOnce(false, 5)},
+      {"queues.in_order_once", "twice the same of two dozen that are taken at once", TakenAtOnce(true, {}),
+       TakenAtOnce(true, 7)},
       {"queues.in_order_once", "what was given back is lost", GivenBack(1, {1, 2, 3, 4}), GivenBack(1, {4})},
       {"queues.in_order_once", "what is given back comes last", GivenBack(0, {1, 2, 3}), GivenBack(0, {4, 1})},
       {"queues.in_order_once", "more are lent than there are", GivenBack(0, {1}), GivenBack(4, {1})},

@@ -62,11 +62,13 @@ struct QueueModel {
     std::int64_t taker = -1;
     std::int64_t part = 0;
     std::int64_t parts = 1;
+    Elements batch = {};  // of the first part: what all of them take
     friend bool operator==(const Operation&, const Operation&) = default;
   };
 
   static bool Free(const State&, const Operation&) { return false; }
   static bool Before(const Operation&, const Operation&) { return false; }
+  static bool Alike(const State& state, const Operation& first, const Operation& second);
   static std::optional<State> Apply(const State& state, const Operation& operation);
 };
 
@@ -134,6 +136,17 @@ std::optional<QueueModel::State> QueueModel::Apply(const State& state, const Ope
   return {};
 }
 
+// Two that take from a queue which shuffles, as much each, do not disturb each other, if all that the first takes is
+// there and may go.
+bool QueueModel::Alike(const State& state, const Operation& first, const Operation& second) {
+  if (first.kind != Operation::Does::kTake || second.kind != Operation::Does::kTake || first.shuffled_above < 0 ||
+      first.part != 0 || second.part != 0 || first.parts != second.parts || state.taker >= 0) {
+    return false;
+  }
+  const std::int64_t stay = state.closed ? 0 : first.shuffled_above;
+  return state.size() - first.parts >= stay && std::ranges::includes(state.elements, first.batch);
+}
+
 using Operations = std::vector<QueueModel::Operation>;
 
 // One who takes several takes them one by one as they come, and gives them back if they do not become enough.
@@ -149,9 +162,13 @@ Operations TakesOf(const QueueOp& op, std::optional<Code> end, std::int64_t take
       all.push_back({.kind = Does::kTake,
                      .elements = {element},
                      .shuffled_above = above,
-                     .taker = taker,
+                     .taker = op.elements.size() > 1 ? taker : -1,  // one element is one as another's
                      .part = std::ssize(all),
                      .parts = std::ssize(op.elements)});
+    }
+    if (!all.empty()) {
+      all.front().batch = op.elements;
+      std::ranges::sort(all.front().batch);
     }
     if (std::ssize(op.elements) < op.most) all.push_back({.kind = Does::kFindEnd, .number = 1});
     return all;

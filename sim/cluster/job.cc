@@ -553,6 +553,9 @@ void Job::Impl::Finish() {
   facts.messages = static_cast<std::uint64_t>(world.network().counts().sent);
 }
 
+// One patience for the chief's session, one for all others.
+Duration LongestWorld(const JobSpec& spec) { return 2 * kPatience + spec.limit + kRest + std::chrono::minutes(1); }
+
 Job::Job(World& world, const JobSpec& spec, const JobOptions& options)
     : impl_(std::make_unique<Impl>(world, spec, options)) {
   impl_->AddNodes();

@@ -35,6 +35,10 @@ struct JobOptions {
   const OpRegistry* ops = nullptr;  // of all servers: for tests, one that is wrong; null: TensorFlow's
 };
 
+// What its world may take: until all have opened, its limit, and the rest afterwards in which it is looked at what
+// servers still hold. Whatever takes longer never ends.
+Duration LongestWorld(const JobSpec& spec);
+
 class Job {
  public:
   // Adds the nodes to the world; world.Run() then plays. All borrowed; the job outlives the world's run.
