@@ -99,7 +99,25 @@ TEST_F(ReplayTest, TracesAndFailsWhereNothingIsExpected) {
   EXPECT_EQ(ran.code, 1);
   EXPECT_THAT(ran.out, StartsWith("== open (open.json:1)\n"));
   EXPECT_THAT(ran.out, HasSubstr("\nsession 1 created\n"));
-  EXPECT_THAT(ran.out, HasSubstr("\n  nothing to compare: the record has no 'expect'\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\n  nothing to compare: the record has no 'expect'; it breaks no rule\n"));
+}
+
+// Whoever writes a scenario by hand hears of what it breaks.
+TEST_F(ReplayTest, WhereNothingIsExpectedTheRulesAreHeldAgainstIt) {
+  folder_.Write("open.json", R"({"id":"open","format":2,"behaviour":"default","seed":1,
+      "cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"async_regression","last_step":4000},
+      "plan":[],"heal_s":20,"limit_s":30})");
+  const Ran ran = Run("$VIGIL replay open.json");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("\n  violates job.every_task_ends, "));
+  EXPECT_THAT(ran.out, HasSubstr("\n  job.every_task_ends: chief:0: expected an end within"));
+}
+
+// What servers hold is looked at for minutes after the last task has ended.
+TEST_F(ReplayTest, AJobThatEndsJustBeforeItsLimitIsNoRunaway) {
+  folder_.Write("short.json", R"({"id":"short","format":2,"behaviour":"default","cluster":{"tasks":{"chief":1,"ps":1}},
+      "workload":{"name":"async_regression","last_step":10},"plan":[],"heal_s":1,"limit_s":30})");
+  EXPECT_THAT(Run("$VIGIL replay short.json").out, HasSubstr("it breaks no rule\n"));
 }
 
 TEST_F(ReplayTest, ARunawayNamesTheLimitThatItMet) {

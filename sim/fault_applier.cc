@@ -133,7 +133,8 @@ Duration FaultApplier::LastChange() const {
 }
 
 void FaultApplier::Tell(Entry::What what, const TimedFault& fault, std::string text) {
-  history_.push_back({world_.scheduler().now(), std::move(text), what, fault.task, fault.peer});
+  const bool takes_files = what == Entry::What::kCrash && fault.disk != DiskLoss::kNothing;
+  history_.push_back({world_.scheduler().now(), std::move(text), what, fault.task, fault.peer, takes_files});
 }
 
 void FaultApplier::Tell(std::string text, std::string task) {

@@ -93,8 +93,9 @@ class FaultApplier {
     Duration at;                                          // the world's, since its start
     std::string text;
     What what = What::kMoment;
-    std::string task = {};  // whom it strikes; "" = everybody
-    std::string peer = {};  // of a link: the other end; else ""
+    std::string task = {};     // whom it strikes; "" = everybody
+    std::string peer = {};     // of a link: the other end; else ""
+    bool takes_files = false;  // of a crash: what was not synced of any file is gone
   };
   const std::vector<Entry>& history() const { return history_; }
   // Which operations on files the plan's faults of disks struck, by time; of those that strike for ever the first.

@@ -56,16 +56,37 @@ std::string_view CauseKindName(Cause::Kind kind) {
   return "?";
 }
 
+namespace {
+
+// Files are of all who share them, and so is what takes them.
+std::size_t Add(Cause violation, CauseGraph& graph) {
+  constexpr std::string_view kOfFiles[] = {"checkpoint.", "restore.", "disk."};
+  const bool of_files = std::ranges::any_of(
+      kOfFiles, [&violation](std::string_view begins) { return violation.text.starts_with(begins); });
+  std::size_t last = graph.causes.size();
+  for (std::size_t i = 0; of_files && i < graph.causes.size(); ++i) {
+    const Cause& each = graph.causes[i];
+    if (each.takes_files && each.at <= violation.at &&
+        (last == graph.causes.size() || graph.causes[last].at <= each.at))
+      last = i;
+  }
+  if (last != graph.causes.size()) violation.past.push_back(last);
+  graph.causes.push_back(std::move(violation));
+  return graph.causes.size() - 1;
+}
+
+}  // namespace
+
 std::size_t AddViolation(std::string_view rule, std::size_t event, CauseGraph& graph) {
   const std::size_t witness = graph.of_events[event];
   const Cause& seen = graph.causes[witness];
-  graph.causes.push_back({.kind = Cause::Kind::kViolation,
-                          .at = seen.at,
-                          .node = seen.node,
-                          .task = seen.task,
-                          .text = std::string(rule),
-                          .past = {witness}});
-  return graph.causes.size() - 1;
+  return Add({.kind = Cause::Kind::kViolation,
+              .at = seen.at,
+              .node = seen.node,
+              .task = seen.task,
+              .text = std::string(rule),
+              .past = {witness}},
+             graph);
 }
 
 std::size_t AddViolation(std::string_view rule, std::string_view node, std::optional<Duration> at, CauseGraph& graph) {
@@ -85,8 +106,7 @@ std::size_t AddViolation(std::string_view rule, std::string_view node, std::opti
     violation.past.push_back(witness);
     violation.at = at.value_or(graph.causes[witness].at);
   }
-  graph.causes.push_back(std::move(violation));
-  return graph.causes.size() - 1;
+  return Add(std::move(violation), graph);
 }
 
 CauseChain WalkBack(const CauseGraph& graph, std::size_t from, std::size_t most) {
@@ -100,6 +120,10 @@ CauseChain WalkBack(const CauseGraph& graph, std::size_t from, std::size_t most)
   if (way.empty() || graph.causes[way.front()].kind != Cause::Kind::kFault) {
     if (std::vector<std::size_t> any = WayBack(graph, from, is(Cause::Kind::kFault)); !any.empty())
       way = std::move(any);
+  }
+  for (const std::size_t before : graph.causes[from].past) {
+    const Cause& each = graph.causes[before];
+    if (each.takes_files && (way.empty() || graph.causes[way.front()].at <= each.at)) way = {before, from};
   }
   if (way.empty()) way = {from};
   chain.from_a_fault = graph.causes[way.front()].kind == Cause::Kind::kFault;

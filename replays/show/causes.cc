@@ -116,8 +116,11 @@ class GraphMaker {
       }
       const bool crash = entry.what == FaultEntry::What::kCrash;
       if (!crash && entry.what != FaultEntry::What::kBegins) continue;
-      const std::size_t cause =
-          Add({.kind = CauseKind::kFault, .at = entry.at, .node = entry.task, .text = Escaped(entry.text)});
+      const std::size_t cause = Add({.kind = CauseKind::kFault,
+                                     .at = entry.at,
+                                     .node = entry.task,
+                                     .text = Escaped(entry.text),
+                                     .takes_files = entry.takes_files});
       strikes_.push_back({.cause = cause, .begins = entry.at, .task = entry.task, .peer = entry.peer, .crash = crash});
     }
   }

@@ -10,6 +10,8 @@
 //                    and the last thing that the main task of its sender had done; of a reply also what its sender met
 //                    of others, and on its disk, since it was asked
 //   of a life        the crash before it
+//   of a violation   the event that proves it, or what its node had come to; of one that is about files (checkpoint.x,
+//                    restore.x, disk.x) also the last crash that took what was not synced, of whoever shares them
 // What stands in a chain is in the past of what stands below it. That it had to lead there is for the reader to see.
 // Thread safety: pure functions.
 #ifndef VIGIL_REPLAYS_SHOW_CAUSES_H_
@@ -35,6 +37,7 @@ struct Cause {
   std::string task = {};               // without its node; "" = the main one
   std::string text = {};               // escaped
   std::vector<std::size_t> past = {};  // numbers of causes, each no later than this
+  bool takes_files = false;            // of a fault
   // What it is of the play: an event of the trace, a message of the log.
   std::optional<std::size_t> event = std::nullopt;
   std::optional<std::size_t> message = std::nullopt;
@@ -63,7 +66,7 @@ struct CauseChain {
   bool from_a_fault = false;
 };
 // From `from` back to the newest error in its past, and from there to the newest fault in the past of that; if there is
-// none, to the newest fault in the past of `from`. Events between them that are none of these are passed over.
+// none, to the newest fault in the past of `from`. Or straight to what took files, if that is newer. Events between them that are none of these are passed over.
 CauseChain WalkBack(const CauseGraph& graph, std::size_t from, std::size_t most = kLongestChain);
 
 // "  12.500  fault      crash ps:0", a line each, without newlines; the first says so if no fault is in the past.

@@ -47,9 +47,10 @@ class PlayedByHand {
     played.message_log.messages.back().fault = fault;
     return *this;
   }
-  std::vector<std::string> Why(std::string_view node, std::optional<Duration> at = std::nullopt) const {
+  std::vector<std::string> Why(std::string_view node, std::optional<Duration> at = std::nullopt,
+                               std::string_view rule = "a.rule") const {
     CauseGraph graph = CausesOf(scenario, played);
-    return ChainText(WalkBack(graph, AddViolation("a.rule", node, at, graph)));
+    return ChainText(WalkBack(graph, AddViolation(rule, node, at, graph)));
   }
 
   Scenario scenario;
@@ -75,6 +76,19 @@ TEST(CausalChain, LeadFromAFaultOverMessageErrorAndDecisionToTheViolation) {
                           "    3.000  error      chief:0: session 1 run failed UNAVAILABLE",
                           "    3.000  decision   chief:0: recovery from UNAVAILABLE",
                           "    5.000  event      chief:0: session 1 run", "    5.000  violation  chief:0: a.rule"));
+}
+
+TEST(CausalChain, WhatTookFilesIsInThePastOfWhatIsWrongWithThem) {
+  PlayedByHand job = ACrashThatIsMet();
+  job.Fault(seconds(4), What::kCrash, "crash worker:0", "worker:0");
+  const std::vector<std::string> before = job.Why("chief:0", seconds(5), "checkpoint.a");
+  EXPECT_EQ(before.front(), "    2.000  fault      ps:0: crash ps:0") << "neither has taken any";
+  job.played.faults.back().takes_files = true;
+  EXPECT_THAT(
+      job.Why("chief:0", seconds(5), "checkpoint.a"),
+      ElementsAre("    4.000  fault      worker:0: crash worker:0", "    5.000  violation  chief:0: checkpoint.a"));
+  EXPECT_EQ(job.Why("chief:0", seconds(5), "step.a").front(), before.front()) << "that is not about files";
+  EXPECT_EQ(job.Why("chief:0", seconds(3), "checkpoint.a").front(), before.front()) << "it came later";
 }
 
 TEST(CausalChain, WhatIsLaterThanTheViolationIsNotInItsPast) {

@@ -67,6 +67,13 @@ std::vector<std::string> BrokenBy(const JobEvidence& evidence) {
   return rules;
 }
 
+TEST(FindingsTest, TellTheTimeSinceTheWorldBegan) {
+  Findings findings(Time{std::chrono::seconds(1000)});
+  JobMoment moment{.at = Time{std::chrono::milliseconds(1002500)}, .task = "chief:0", .life = 1};
+  findings.Violate(moment, "this", "that");
+  EXPECT_EQ(findings.violations().front().text, "chief:0 (life 1) at 2.500 s: expected this, seen that");
+}
+
 TEST(Checkers, AViolationSaysWhereAndWhenAsItsTextDoes) {
   for (const CheckerCase& c : CheckerCases()) {
     for (const JobViolation& violation : c.breaks.Judge().violations) {
