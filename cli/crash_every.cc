@@ -4,8 +4,10 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "vigil/cli/commands.h"
 #include "vigil/cli/plant.h"
 #include "vigil/cli/read_run.h"
@@ -119,8 +121,15 @@ absl::Status FindCluster(Files& files, const std::string& cluster, replays::Scen
     return absl::OkStatus();
   }
   const RunName run = SplitRunName(files, cluster);
-  VIGIL_ASSIGN_OR_RETURN(replays::Recording recording, ReadRun(files, run));
-  scenario = std::move(recording.scenario);
+  absl::StatusOr<replays::Recording> recording = ReadRun(files, run);
+  if (CodeOf(recording.status()) == Code::kNotFound) {
+    std::vector<std::string_view> small;
+    for (const properties::SmallJobInfo& job : properties::SmallJobs()) small.push_back(job.name);
+    return MakeStatus(Code::kNotFound, fmt::format("{}; no small job is called so either: those are {}",
+                                                   MessageOf(recording.status()), fmt::join(small, ", ")));
+  }
+  VIGIL_RETURN_IF_ERROR(recording.status());
+  scenario = std::move(recording->scenario);
   source = run.path;
   return absl::OkStatus();
 }

@@ -186,6 +186,7 @@ int ExploreAJob(ExploreArguments arguments, const CLI::App& app) {
   if (app.get_option("FILE")->count() > 0)
     return ExploreMisuse("FILE: it is about the schedules of one scenario; name the job as --cluster FILE");
   const bool guided = every.guided > 0;
+  if (guided && every.every) return ExploreMisuse("--crash-every and --guided N exclude each other: name one of them");
   if (every.cluster.empty() || every.every == guided)
     return ExploreMisuse(
         "--cluster SPEC and --crash-every (or --guided N) go together: name the job, and what is done to it");

@@ -246,6 +246,7 @@ class WorkloadObject : public Object<WorkloadSpec> {
       master.Fail(fmt::format("'{}' is no parameter server: only these are there as long as the job lasts, name one",
                               workload.master));
     }
+    RefuseInputOfOthers(object, workload);
     const Field sync = MemberOf(object, "sync");
     if (!sync.present()) return;
     if (HasMember(object.value(), "name") && workload.kind != sim::WorkloadKind::kSyncRegression) {
@@ -256,6 +257,14 @@ class WorkloadObject : public Object<WorkloadSpec> {
   }
 
  private:
+  static void RefuseInputOfOthers(const Field& object, const WorkloadSpec& workload) {
+    if (workload.kind == sim::WorkloadKind::kInputPipeline) return;
+    for (const char* const name : {"shared_input", "input_batch", "input_rest", "shuffled_input", "staged_input"}) {
+      if (const Field input = MemberOf(object, name); input.present())
+        input.Fail("only `input_pipeline` has an input: leave it out, or name that workload");
+    }
+  }
+
   const TaskNames& names_;
 };
 
