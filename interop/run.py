@@ -38,6 +38,7 @@ KINDS = [
     Kind("tensorboard", "events of vigil as TensorBoard's Python and its data server find them", ["tensorboard_exchange.py"], 4),
     Kind("clients", "training programs of TensorFlow's client against vigil serve and TensorFlow's server", ["clients.py"], 20),
     Kind("masters", "conversations, graphs and trainings of vigil's client with TensorFlow's servers", ["masters.py"], 21),
+    Kind("mixed", "clusters of a server of TensorFlow's and one of vigil's, either way round", ["mixed.py"], 16),
     Kind("traces", "traces of steps on clusters of vigil serve and of TensorFlow's servers", ["traces.py"], 40),
     Kind("proxied", "the same programs through vigil proxy before TensorFlow's server, with faults, held to the rules",
          ["proxied.py"], 20),

@@ -11,6 +11,7 @@
 #include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
+#include "vigil/core/session/run_metadata.h"
 #include "vigil/core/tensor/tensor_proto.h"
 #include "vigil/core/tensor/tensor_wire.h"
 
@@ -145,6 +146,8 @@ absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline
     if (!ParseBody(*calls->reply(i), &response))
       return MakeStatus(Code::kInternal, "RegisterGraph: malformed response");
     HeardOf(remote_[i]);
+    // TensorFlow's workers draw their own.
+    if (!response.graph_handle().empty()) remote_[i].handle = response.graph_handle();
     proto::RunGraphRequest request;
     request.set_session_handle(options_.session);
     request.set_graph_handle(remote_[i].handle);
@@ -327,6 +330,10 @@ absl::Status ClientGraph::Collect(StepRun& run, const StepCall& call, std::vecto
       call.metadata->step_stats.push_back(FromProto(stats));
       call.metadata->step_stats.back().device = DeviceOf(remote_[i]);
     }
+    if (!response.has_step_stats()) continue;
+    proto::RunMetadata of_tensorflow;
+    of_tensorflow.mutable_step_stats()->Swap(response.mutable_step_stats());
+    for (NodeStats& stats : FromProto(of_tensorflow).step_stats) call.metadata->step_stats.push_back(std::move(stats));
   }
   return absl::OkStatus();
 }

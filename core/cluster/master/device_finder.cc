@@ -79,6 +79,7 @@ class Search : public std::enable_shared_from_this<Search> {
     bool waiting = false;           // for the answer
     Time ask_at{Duration::min()};   // if it is not
     std::uint64_t incarnation = 0;  // 0: not found yet
+    bool of_tensorflow = false;
   };
 
   std::size_t missing() const {
@@ -127,6 +128,7 @@ class Search : public std::enable_shared_from_this<Search> {
       asked_[i].waiting = false;
       if (found) {
         asked_[i].incarnation = response.device_attributes(0).incarnation();
+        asked_[i].of_tensorflow = response.device_attributes(0).memory_limit() != 0;
         --missing_;
       } else {
         asked_[i].ask_at = DeadlineAfter(env_, kAskAgain);
@@ -185,7 +187,10 @@ class Search : public std::enable_shared_from_this<Search> {
     std::vector<TaskDevice> devices;
     MutexLock lock(*mutex_);
     for (const Asked& asked : asked_) {
-      devices.push_back({.job = asked.task->job, .task = asked.task->task, .incarnation = asked.incarnation});
+      devices.push_back({.job = asked.task->job,
+                         .task = asked.task->task,
+                         .incarnation = asked.incarnation,
+                         .of_tensorflow = asked.of_tensorflow});
     }
     return devices;
   }

@@ -43,7 +43,9 @@ absl::StatusOr<std::shared_ptr<MasterGraph>> MasterGraph::Import(const OpRegistr
 bool MasterGraph::Known::Fits(const TaskDevices& wanted, int wanted_own) const {
   if (own != wanted_own) return false;
   if (devices == wanted) return true;
-  const auto same_task = [](const TaskDevice& a, const TaskDevice& b) { return a.task == b.task && a.job == b.job; };
+  const auto same_task = [](const TaskDevice& a, const TaskDevice& b) {
+    return a.task == b.task && a.job == b.job && a.of_tensorflow == b.of_tensorflow;
+  };
   return std::ranges::equal(*devices, *wanted, same_task) && std::ranges::all_of(cut->parts, [&](const CutPart& part) {
            const auto at = static_cast<std::size_t>(part.device);
            return (*devices)[at].incarnation == (*wanted)[at].incarnation;

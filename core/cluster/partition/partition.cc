@@ -161,11 +161,8 @@ class PartitionWriter {
   std::string FedFromOwn(int device, Output output) {
     const auto [it, added] = drafts_[static_cast<std::size_t>(device)].fed.try_emplace(output);
     if (!added) return it->second;
-    const EdgeEnds ends{.number = static_cast<int>(cuts_.edges.size()) + fed_edges_++,
-                        .source = output.node,
-                        .type = graph_.TypeOf(output),
-                        .from = own_,
-                        .to = device};
+    const EdgeEnds ends{
+        .number = NewEdge(), .source = output.node, .type = graph_.TypeOf(output), .from = own_, .to = device};
     AddSend(ends, FedNode(output));
     it->second = AddRecv(ends);
     return it->second;
@@ -247,8 +244,9 @@ class PartitionWriter {
                              ? own_
                              : placed_[static_cast<std::size_t>(fetch.node)];
       if (!cuts_.HasStep(graph_, fetch.node)) Copy(device, fetch.node);
-      std::vector<PartitionFetch>& fetches = drafts_[static_cast<std::size_t>(device)].part.fetches;
-      std::string name = graph_.NameOf(fetch);
+      const bool is_sent = device != own_ && DeviceOf(device).of_tensorflow;
+      std::vector<PartitionFetch>& fetches = drafts_[static_cast<std::size_t>(is_sent ? own_ : device)].part.fetches;
+      std::string name = is_sent ? SentToOwn(device, fetch) : graph_.NameOf(fetch);
       const auto same = std::ranges::find(fetches, name, &PartitionFetch::name);
       if (same != fetches.end()) {
         same->fetches.push_back(i);
@@ -257,6 +255,23 @@ class PartitionWriter {
       }
     }
   }
+
+  // What receives it on the master's own task.
+  std::string SentToOwn(int device, Output output) {
+    const auto [it, added] = sent_.try_emplace(output);
+    if (!added) return it->second;
+    const EdgeEnds ends{.number = NewEdge(),
+                        .source = output.node,
+                        .type = graph_.TypeOf(output),
+                        .from = device,
+                        .to = own_,
+                        .may_be_dead = true};
+    AddSend(ends, InputText(graph_.node(output.node).name, output.index));
+    it->second = AddRecv(ends) + ":0";
+    return it->second;
+  }
+  // Beyond those that join nodes of the graph.
+  int NewEdge() { return static_cast<int>(cuts_.edges.size()) + more_edges_++; }
 
   const Graph& graph_;
   const RunSpec& spec_;
@@ -269,7 +284,8 @@ class PartitionWriter {
   std::vector<Draft> drafts_;            // by device
   std::vector<std::pair<int, int>> fed_fetches_;
   int next_name_ = 0;
-  int fed_edges_ = 0;
+  int more_edges_ = 0;
+  std::map<Output, std::string> sent_;  // by what is fetched: what has it on the master's own task
 };
 
 absl::Status CheckFedReferences(const Graph& graph, const NeededNodes& found) {

@@ -2,7 +2,7 @@
 //
 // Placement: every node that is needed goes to the task that its device names; one without device to the task of the
 // master; what takes a reference goes to its variable (or queue), whatever its device. Constants are copied to who
-// wants them. Fed values are those of the master's own task, where they are fed. Every other edge between two tasks
+// wants them. What is fetched from a task of TensorFlow's is sent to the master's. Fed values are those of the master's own task, where they are fed. Every other edge between two tasks
 // becomes a _Send on the one and a _Recv on the other; so a task that wants a fed value must be able to reach the
 // master's, not only to be reached by it.
 //
@@ -35,6 +35,7 @@ struct TaskDevice {
   std::string job;
   int task = 0;
   std::uint64_t incarnation = 0;
+  bool of_tensorflow = false;       // it gives what is fetched to tasks alone, by edges; ours to the master, by name
   std::string task_name() const;    // "/job:ps/replica:0/task:0"
   std::string device_name() const;  // "/job:ps/replica:0/task:0/device:CPU:0"
   friend bool operator==(const TaskDevice&, const TaskDevice&) = default;

@@ -150,6 +150,23 @@ TEST_F(PartitionTest, ConstantsAreCopiedToWhoWantsThemAndFedValuesSentFromTheMas
   EXPECT_EQ(own.fetches[1].name, "c:0");
 }
 
+TEST_F(PartitionTest, WhatIsFetchedFromATaskOfTensorFlowsIsSentToTheMastersTask) {
+  const ops::Variable v = MakeVariable("/job:ps/task:0", "v");
+  const Output twice = On("/job:ps/task:0", "Square", "twice", {v.read});
+  const RunSpec spec{.fetches = {twice, v.read, twice}};
+  EXPECT_EQ(Cut(spec)->parts.size(), 1u);
+  devices_[0].of_tensorflow = true;
+  const absl::StatusOr<PartitionedGraph> cut = Cut(spec);
+  ASSERT_EQ(cut->parts.size(), 2u);
+  EXPECT_THAT(cut->parts[0].fetches, IsEmpty());
+  EXPECT_EQ(Nodes(spec)["worker0"], (std::vector<std::string>{"recv twice", "recv v/read"}));
+  const std::vector<PartitionFetch>& fetches = cut->parts[1].fetches;
+  ASSERT_EQ(fetches.size(), 2u);
+  EXPECT_THAT(fetches[0].fetches, ElementsAre(0, 2));
+  EXPECT_THAT(fetches[1].fetches, ElementsAre(1));
+  EXPECT_EQ(fetches[0].name, cut->parts[1].graph.node(0).name() + ":0");
+}
+
 TEST_F(PartitionTest, ControlEdgesAreSignals) {
   const ops::Variable v = MakeVariable("/job:ps/task:0", "v");
   const ops::Variable w = MakeVariable("/job:ps/task:1", "w");

@@ -427,7 +427,14 @@ TEST_F(WorkerServiceTest, AMasterOfTensorFlowsHasASessionHere) {
   ASSERT_TRUE(made.ok()) << made.status();
   EXPECT_EQ(worker().GraphSessions(),
             (std::map<std::string, std::uint64_t>{{"its session", static_cast<std::uint64_t>(-7)}}));
-  EXPECT_TRUE(Ask("RunGraph", Step(made->graph_handle(), 1)).ok());
+  proto::RunGraphRequest step = Step(made->graph_handle(), 1);
+  step.mutable_exec_opts()->set_record_timeline(true);
+  const auto ran = Ask("RunGraph", step);
+  ASSERT_TRUE(ran.ok()) << ran.status();
+  ASSERT_EQ(ran->step_stats().dev_stats_size(), 1) << "as TensorFlow's workers say it";
+  EXPECT_EQ(ran->step_stats().dev_stats(0).device(), device().name());
+  EXPECT_GT(ran->step_stats().dev_stats(0).node_stats_size(), 0);
+  EXPECT_EQ(ran->node_stats_size(), 0);
 
   proto::DeleteWorkerSessionRequest over;
   over.set_session_handle("its session");

@@ -10,7 +10,9 @@
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/task_start.h"
 #include "vigil/core/cluster/wire.h"
+#include "vigil/core/cluster/worker/tensorflow_partition.h"
 #include "vigil/core/env/call_guarded.h"
+#include "vigil/core/session/run_metadata.h"
 #include "vigil/core/tensor/tensor_proto.h"
 #include "vigil/core/tensor/tensor_wire.h"
 
@@ -35,14 +37,6 @@ NetworkReply RecvTensorAnswer(const Env& env, const std::string& key, const absl
     response.Integer(proto::RecvTensorResponse::kIsDeadFieldNumber, 1);
   }
   return std::move(response).Take();
-}
-
-// TensorFlow's masters tell edges that end in the host's memory apart; here there is no other.
-void NameEdgesAsOurs(proto::GraphDef& graph) {
-  for (proto::NodeDef& node : *graph.mutable_node()) {
-    if (node.op() == "_HostSend") node.set_op("_Send");
-    if (node.op() == "_HostRecv") node.set_op("_Recv");
-  }
 }
 
 }  // namespace
@@ -163,7 +157,7 @@ absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::MakeGraph(const 
   if (graph == nullptr) {
     proto::GraphDef def;
     if (!def.ParseFromString(bytes)) return NotParsed();
-    NameEdgesAsOurs(def);
+    NameAsOurs(def);
     VIGIL_ASSIGN_OR_RETURN(graph, RegisteredGraph::Create(env_, ops_, def, cluster_, resources_, ids_, keepalive));
     graph = cache_.Add(bytes, keepalive, std::move(graph));
   }
@@ -268,7 +262,12 @@ NetworkReply WorkerService::ServeRunGraph(IncomingCall& call) {
   }
   proto::RunGraphResponse& others = scratch.ran;
   others.Clear();
-  for (const NodeStats& stats : metadata.step_stats) ToProto(stats, others.add_node_stats());
+  if (!metadata.step_stats.empty() && graphs_.HasSession(entry.session)) {
+    for (NodeStats& stats : metadata.step_stats) stats.device = device_.name();
+    *others.mutable_step_stats() = std::move(*ToProto(metadata).mutable_step_stats());
+  } else {
+    for (const NodeStats& stats : metadata.step_stats) ToProto(stats, others.add_node_stats());
+  }
   response.Fields(others.SerializeAsString());
   return std::move(response).Take();
 }
