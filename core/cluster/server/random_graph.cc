@@ -100,6 +100,13 @@ class GraphDrawer {
     return b_.Const("const", DrawNumbers());
   }
 
+  // One that waits for others: who takes it comes after these.
+  Output DrawLateConst(Scope& scope) {
+    StandAnywhere();
+    const Attrs value{{"value", DrawNumbers()}, {"dtype", DType::kDouble}};
+    return b_.Op("Const", {}, {.name = "const", .control_inputs = DrawControls(scope, {}), .attrs = value});
+  }
+
   void DrawFed() {
     const auto add = [&](std::vector<Output>& to, const char* name, DType type) {
       StandAnywhere();
@@ -176,7 +183,7 @@ class GraphDrawer {
   void DrawStatement(Scope& scope, int depth = 0) {
     const std::size_t kind = draws_.Below(100);
     if (kind < 5) {
-      scope.own.push_back(scope.outer == nullptr ? DrawConst() : Add(scope, "Identity", {DrawConst()}));
+      scope.own.push_back(scope.outer == nullptr ? DrawLateConst(scope) : Add(scope, "Identity", {DrawConst()}));
     } else if (kind < 25) {
       DrawBinary(scope);
     } else if (kind < 35) {
