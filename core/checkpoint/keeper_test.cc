@@ -101,6 +101,21 @@ TEST_F(KeeperTest, ARestartThatRestoresNothingKnowsOrForgets) {
   }
 }
 
+// Only what has no index is half deleted; of what cannot be looked at nobody knows.
+TEST_F(KeeperTest, WhatCannotBeLookedAtIsNotDeleted) {
+  Keeper before = New(3, true);
+  for (int step = 1; step <= 3; ++step) Save(before, step);
+  Keeper after = New(3, true);
+  fake_.files.set_fault([](fakes::FileOp op, const std::string& path) {
+    const bool looks = op == fakes::FileOp::kStat && path == "/d/m-2.index";
+    return looks ? MakeStatus(Code::kUnknown, "the disk does not answer") : absl::OkStatus();
+  });
+  EXPECT_EQ(Text(after.Begin(At(4))), "UNKNOWN: the disk does not answer");
+  fake_.files.set_fault(nullptr);
+  EXPECT_EQ(Save(after, 4), "OK");
+  EXPECT_THAT(OnDisk(), ElementsAre("m-2", "m-3", "m-4"));
+}
+
 TEST_F(KeeperTest, OnlyCheckpointsOfTheSamePathAreTakenOver) {
   for (const char* foreign : {"/d/other-1", "/d/m-best", "/d/m-1-of"}) Write(foreign);
   Write("/d/m-1");

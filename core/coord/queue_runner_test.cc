@@ -278,6 +278,26 @@ TEST_F(QueueRunnerTest, ACancelThatGotLostIsTriedAgain) {
   }
 }
 
+// However long it has trained before, and also after a stop that was joined and cleared.
+TEST_F(QueueRunnerTest, ACancelThatGotLostIsTriedAgainAtALateStopAndAtASecondOne) {
+  const NodeId fill = ops::EnqueueMany(b_, "fill", queue_, b_.Const("items", Tensor::Vector<std::int64_t>({1, 2, 3})));
+  const QueueRunnerPtr runner =
+      Runner({.queue_name = "queue", .enqueue_ops = {fill}, .close_op = queue_.close, .cancel_op = queue_.cancel});
+  coord_ = std::make_shared<Coordinator>(env());
+  for (const int trained : {3600, 0}) {
+    const auto session = std::make_shared<LosesRuns>(env(), NewSession(), queue_.cancel, Code::kUnavailable);
+    const std::vector<TaskPtr> tasks = Start(runner, session);
+    env().tasks->SleepUntil(DeadlineAfter(env(), seconds(trained)));
+    fake_.tasks.RunReady();
+    const auto stop = static_cast<int>(ToSeconds(fake_.clock.Monotonic().since_epoch));
+    EXPECT_TRUE(coord_->RequestStop().ok());
+    for (const TaskPtr& task : tasks) EXPECT_TRUE(task->Join(DeadlineAfter(env(), seconds(100))));
+    EXPECT_THAT(session->at, ElementsAre(stop, stop + 1, stop + 3, stop + 7)) << trained;
+    EXPECT_TRUE(coord_->Join({.stop_grace_period = seconds(0), .ignore_live_tasks = true}).ok());
+    coord_->ClearStop();
+  }
+}
+
 TEST_F(QueueRunnerTest, ACancelThatGotLostIsNotTriedAgainInVain) {
   const NodeId fill = ops::EnqueueMany(b_, "fill", queue_, b_.Const("items", Tensor::Vector<std::int64_t>({1, 2, 3})));
   struct Case {

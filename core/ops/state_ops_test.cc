@@ -40,6 +40,16 @@ TEST_F(StateOpsTest, UpdatesGiveTheNewValue) {
               HasSubstr("INVALID_ARGUMENT: Assign requires shapes"));
 }
 
+// It works in the variable's own memory, which it has to give back.
+TEST_F(StateOpsTest, AnUpdateThatFailsLeavesTheValueThatWasThere) {
+  const ops::Variable v = ops::MakeVariable(b_, "v", b_.Const("initial", Tensor::Vector<float>({1, 2})));
+  ASSERT_EQ(vigil::Show(Run(v.initializer)), "OK");
+  ASSERT_EQ(Show(ops::AssignAdd(b_, "add", v.ref, Vec<float>({1, 1}))), "float [2] 2 3");
+  const Output beyond = b_.Const("beyond", Tensor::Vector<std::int64_t>({5}));
+  EXPECT_THAT(Show(b_.Op("ScatterAdd", {v.ref, beyond, Vec<float>({1})})), HasSubstr("INVALID_ARGUMENT"));
+  EXPECT_EQ(Show(v.read), "float [2] 2 3");
+}
+
 TEST_F(StateOpsTest, OfAShapeThatIsPartlyKnownTheRestIsFree) {
   const Attrs attrs{{"dtype", DType::kInt32}, {"shape", Shape({-1, 2})}};
   const Output ref = b_.Op("VariableV2", {}, {.name = "ref", .attrs = attrs});

@@ -321,6 +321,16 @@ TEST_F(SessionManagerTest, WaitingGivesUp) {
   EXPECT_EQ(Closed(), 4);
 }
 
+// What is slept is told over all of them.
+TEST_F(SessionManagerTest, EachWaitMayTakeAsLong) {
+  const auto manager = Manager({.ready_op = only_v_, .recovery_wait = seconds(1)});
+  Duration slept{0};
+  for (const int waits : {1, 2}) {
+    EXPECT_THAT(Outcome(manager->WaitForSession({}, seconds(3), &slept)), HasSubstr("DEADLINE_EXCEEDED"));
+    EXPECT_EQ(slept, seconds(3 * waits));
+  }
+}
+
 TEST_F(SessionManagerTest, PatienceOfLessThanOneIntervalIsOneLook) {
   const auto manager = Manager({.ready_op = only_v_});
   EXPECT_THAT(Outcome(manager->WaitForSession({}, seconds(10))), HasSubstr("DEADLINE_EXCEEDED"));

@@ -195,6 +195,23 @@ TEST_F(PartitionTest, NodesWithoutWorkAreNoStopsForControlEdges) {
                           testing::Pair("ps1", ElementsAre("w", "one", "second", testing::_, "signal second"))));
 }
 
+// A constant is copied to who takes it; what it waits for is then waited for there.
+TEST_F(PartitionTest, WhoTakesAConstantWaitsForWhatItWaitsFor) {
+  const ops::Variable v = MakeVariable("/job:ps/task:0", "v");
+  const ops::Variable w = MakeVariable("/job:ps/task:1", "w");
+  const Output first = ops::AssignAdd(b_, "first", v.ref, b_.Const("one", Tensor::Scalar<double>(1)));
+  const Attrs two{{"value", Tensor::Scalar<double>(2)}, {"dtype", DType::kDouble}};
+  const Output late = b_.Op("Const", {}, {.name = "two", .control_inputs = {first.node}, .attrs = two});
+  const Output second = ops::AssignAdd(b_, "second", w.ref, late);
+  EXPECT_THAT(Nodes({.targets = {second.node}}),
+              ElementsAre(testing::Pair("ps0", ElementsAre("v", "one", "first", testing::_, "signal first")),
+                          testing::Pair("ps1", testing::IsSupersetOf({"recv first", "second"}))));
+  const absl::StatusOr<PartitionedGraph> cut = Cut({.targets = {second.node}});
+  const proto::NodeDef& taker = cut->parts[1].graph.node(cut->parts[1].graph.node_size() - 1);
+  EXPECT_EQ(taker.name(), "second");
+  EXPECT_THAT(taker.input(taker.input_size() - 1), testing::StartsWith("^first/_"));
+}
+
 TEST_F(PartitionTest, AControlEdgeThatIsImpliedIsNotCut) {
   const ops::Variable v = MakeVariable("/job:ps/task:0", "v");
   const Output one = b_.Const("one", Tensor::Scalar<double>(1));

@@ -244,6 +244,14 @@ TEST_F(ClusterSessionTest, AResetForgetsWhatTheMastersOwnTaskHas) {
               StartsWith("FAILED_PRECONDITION: Attempting to use uninitialized"));
 }
 
+// Else who trains anew would go on with half of what was there.
+TEST_F(ClusterSessionTest, AResetThatATaskDoesNotHearOfFails) {
+  cluster_.StartAll();
+  const std::string target = cluster_.server("worker", 0).target();
+  cluster_.Crash("ps", 0);
+  EXPECT_EQ(CodeOf(ResetCluster(cluster_.env("worker", 0), target)), Code::kUnavailable);
+}
+
 TEST_F(ClusterSessionTest, ResetForgetsResourcesAndClosesSessions) {
   cluster_.StartAll();
   const auto session = cluster_.NewSession("worker", 0, graph_);

@@ -79,6 +79,19 @@ TEST_F(LoadTest, AGoodbyeThatGetsLostForGoodIsSaidWithTheNextStep) {
   for (const int task : {0, 1}) EXPECT_EQ(LoadOf("ps", task).graphs, 1u);
 }
 
+TEST_F(LoadTest, WhoDoesNotAnswerInTimeIsNotThere) {
+  const Env env = cluster_.env("worker", 0);
+  EXPECT_TRUE(Answers(env, "ps0:2222", std::chrono::seconds(5)));
+  const auto silent = env.network->Listen("silent:1", [&env](IncomingCall&) -> NetworkReply {
+    env.tasks->SleepUntil(DeadlineAfter(env, std::chrono::seconds(60)));
+    return absl::Cord();
+  });
+  ASSERT_TRUE(silent.ok());
+  EXPECT_FALSE(Answers(env, "silent:1", std::chrono::seconds(5)));
+  cluster_.Crash("ps", 1);
+  EXPECT_FALSE(Answers(env, "ps1:2222", std::chrono::seconds(5)));
+}
+
 TEST_F(LoadTest, ALoadSaysWhoseGraphsThereAreAndWhichStepsRun) {
   const auto session = cluster_.NewSession("worker", 0, graph_);
   EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");
