@@ -70,10 +70,13 @@ TEST_F(ExploreProgramTest, RefusesWhatIsNoFaultOfAJob) {
   const char* const together = "--cluster SPEC and --crash-every (or --guided N) go together";
   EXPECT_THAT(Run("$VIGIL explore --cluster chief").err, HasSubstr(together));
   EXPECT_THAT(Run("$VIGIL explore --crash-every").err, HasSubstr(together));
-  EXPECT_THAT(Run("$VIGIL explore --cluster chief --crash-every --guided 2").err, HasSubstr(together));
+  EXPECT_THAT(Run("$VIGIL explore --cluster chief --crash-every --guided 2").err,
+              HasSubstr("--crash-every and --guided N exclude each other"));
   EXPECT_THAT(Run("$VIGIL explore --cluster chief --crash-every --hooks 2").err,
               HasSubstr("--hooks: it is not of --crash-every"));
-  EXPECT_EQ(Run("$VIGIL explore --cluster no_such_file --crash-every").code, 2);
+  const Ran unknown = Run("$VIGIL explore --cluster no_such_file --crash-every");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("no small job is called so either: those are chief, worker, sync, input"));
 }
 
 TEST_F(ExploreProgramTest, PlaysAShard) {

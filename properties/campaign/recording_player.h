@@ -36,8 +36,8 @@ struct RecordingPlayerOptions {
   const std::atomic<bool>* interrupt = nullptr;  // as replays::RunnerOptions::interrupt
 };
 
-// For `vigil replay`: plays a recording; of a saved failure, and where nothing is said of what comes of it, it also checks
-// the rules.
+// For `vigil replay`: plays a recording; of a saved failure, and where nothing is said of what comes of it, it also
+// checks the rules.
 replays::Player NewRecordingPlayer(const RecordingPlayerOptions& options = {});
 
 }  // namespace vigil::properties

@@ -37,8 +37,7 @@ ShownByBug ShownIn(Outcome outcome, const Scenario& scenario) {
     // Not as one invariant: which of the rules of a session finds a bug is what a campaign is for.
     for (const NodeJudgement& node : JudgeNodes(outcome, scenario)) {
       for (const Violation& violation : node.judgement.violations)
-        outcome.job->violations.push_back(
-            {std::string(violation.rule), NodeViolationText(node, violation, outcome)});
+        outcome.job->violations.push_back({std::string(violation.rule), NodeViolationText(node, violation, outcome)});
     }
     shown.rules = RulesIn(outcome.job->violations);
     for (const sim::JobViolation& violation : outcome.job->violations)

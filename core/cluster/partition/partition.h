@@ -2,9 +2,9 @@
 //
 // Placement: every node that is needed goes to the task that its device names; one without device to the task of the
 // master; what takes a reference goes to its variable (or queue), whatever its device. Constants are copied to who
-// wants them. What is fetched from a task of TensorFlow's is sent to the master's. Fed values are those of the master's own task, where they are fed. Every other edge between two tasks
+// wants them. Fed values are those of the master's own task, where they are fed. Every other edge between two tasks
 // becomes a _Send on the one and a _Recv on the other; so a task that wants a fed value must be able to reach the
-// master's, not only to be reached by it.
+// master's, not only to be reached by it. What is fetched from a task of TensorFlow's goes over such an edge, too.
 //
 // Order: tasks run their partition in the order of its GraphDef. All these orders are parts of one order of the whole
 // graph (that of node ids), in which a _Send comes before its _Recv, so partitions never wait for each other in a
