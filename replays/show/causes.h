@@ -66,8 +66,8 @@ struct CauseChain {
   bool from_a_fault = false;
 };
 // From `from` back to the newest error in its past, and from there to the newest fault in the past of that; if there is
-// none, to the newest fault in the past of `from`. Or straight to what took files, if that is newer. Events between them
-// that are none of these are passed over.
+// none, to the newest fault in the past of `from`. Or straight to what took files, if that is newer. Events between
+// them that are none of these are passed over.
 CauseChain WalkBack(const CauseGraph& graph, std::size_t from, std::size_t most = kLongestChain);
 
 // "  12.500  fault      crash ps:0", a line each, without newlines; the first says so if no fault is in the past.
