@@ -259,9 +259,15 @@ class WorkloadObject : public Object<WorkloadSpec> {
  private:
   static void RefuseInputOfOthers(const Field& object, const WorkloadSpec& workload) {
     if (workload.kind == sim::WorkloadKind::kInputPipeline) return;
-    for (const char* const name : {"shared_input", "input_batch", "input_rest", "shuffled_input", "staged_input"}) {
-      if (const Field input = MemberOf(object, name); input.present())
-        input.Fail("only `input_pipeline` has an input: leave it out, or name that workload");
+    const std::pair<const char*, bool> asked[] = {{"shared_input", workload.shared_input},
+                                                  {"input_batch", workload.input_batch > 1},
+                                                  {"input_rest", workload.input_rest},
+                                                  {"shuffled_input", workload.shuffled_input},
+                                                  {"staged_input", workload.staged_input}};
+    for (const auto& [name, is_asked] : asked) {
+      if (!is_asked) continue;
+      MemberOf(object, name).Fail("only `input_pipeline` has an input: leave it out, or name that workload");
+      return;
     }
   }
 

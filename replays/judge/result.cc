@@ -14,7 +14,9 @@ namespace {
 
 std::string WhyViolated(const std::vector<std::string>& rules) {
   std::string all;
-  for (const std::string& rule : rules) all += (all.empty() ? "violates " : ", ") + Escaped(rule);
+  for (auto rule = rules.begin(); rule != rules.end(); ++rule) {
+    if (std::find(rules.begin(), rule, *rule) == rule) all += (all.empty() ? "violates " : ", ") + Escaped(*rule);
+  }
   return all;
 }
 
@@ -59,7 +61,9 @@ Result Judge(const Recording& recording, PlainOutcome outcome) {
     result.reason = std::string(VerdictName(outcome.verdict));
     if (!outcome.reason.empty()) result.reason += ": " + Escaped(outcome.reason);
     const bool crashed = outcome.verdict == Verdict::kCrashed || outcome.verdict == Verdict::kPlayerFailed;
-    if (crashed) result.difference.report = outcome.explanation;
+    const bool broken = !expect.has_value() && !outcome.violated.value_or(std::vector<std::string>()).empty();
+    if (broken && !crashed) result.reason += "; " + WhyViolated(*outcome.violated);
+    if (crashed || broken) result.difference.report = outcome.explanation;
   } else if (!expect.has_value()) {
     result.reason = "nothing to compare: the record has no 'expect'";
     if (outcome.violated.has_value()) result.reason += "; it breaks no rule";

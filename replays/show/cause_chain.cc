@@ -59,15 +59,14 @@ std::string_view CauseKindName(Cause::Kind kind) {
 namespace {
 
 // Files are of all who share them, and so is what takes them.
-std::size_t Add(Cause violation, CauseGraph& graph) {
+std::size_t Add(Cause violation, Duration latest, CauseGraph& graph) {
   constexpr std::string_view kOfFiles[] = {"checkpoint.", "restore.", "disk."};
   const bool of_files = std::ranges::any_of(
       kOfFiles, [&violation](std::string_view begins) { return violation.text.starts_with(begins); });
   std::size_t last = graph.causes.size();
   for (std::size_t i = 0; of_files && i < graph.causes.size(); ++i) {
     const Cause& each = graph.causes[i];
-    if (each.takes_files && each.at <= violation.at &&
-        (last == graph.causes.size() || graph.causes[last].at <= each.at))
+    if (each.takes_files && each.at <= latest && (last == graph.causes.size() || graph.causes[last].at <= each.at))
       last = i;
   }
   if (last != graph.causes.size()) violation.past.push_back(last);
@@ -86,7 +85,7 @@ std::size_t AddViolation(std::string_view rule, std::size_t event, CauseGraph& g
               .task = seen.task,
               .text = std::string(rule),
               .past = {witness}},
-             graph);
+             seen.at, graph);
 }
 
 std::size_t AddViolation(std::string_view rule, std::string_view node, std::optional<Duration> at, CauseGraph& graph) {
@@ -102,11 +101,9 @@ std::size_t AddViolation(std::string_view rule, std::string_view node, std::opti
     if (witness == kNobodysPast || graph.causes[witness].at <= each.at) witness = i;
   }
   Cause violation{.kind = Cause::Kind::kViolation, .node = std::string(known ? node : ""), .text = std::string(rule)};
-  if (witness != kNobodysPast) {
-    violation.past.push_back(witness);
-    violation.at = at.value_or(graph.causes[witness].at);
-  }
-  return Add(std::move(violation), graph);
+  if (witness != kNobodysPast) violation.past.push_back(witness);
+  violation.at = at.value_or(witness == kNobodysPast ? Duration(0) : graph.causes[witness].at);
+  return Add(std::move(violation), latest, graph);
 }
 
 CauseChain WalkBack(const CauseGraph& graph, std::size_t from, std::size_t most) {
@@ -123,7 +120,7 @@ CauseChain WalkBack(const CauseGraph& graph, std::size_t from, std::size_t most)
   }
   for (const std::size_t before : graph.causes[from].past) {
     const Cause& each = graph.causes[before];
-    if (each.takes_files && (way.empty() || graph.causes[way.front()].at <= each.at)) way = {before, from};
+    if (each.takes_files && (way.empty() || graph.causes[way.front()].at < each.at)) way = {before, from};
   }
   if (way.empty()) way = {from};
   chain.from_a_fault = graph.causes[way.front()].kind == Cause::Kind::kFault;

@@ -83,6 +83,8 @@ TEST(CausalChain, WhatTookFilesIsInThePastOfWhatIsWrongWithThem) {
   job.Fault(seconds(4), What::kCrash, "crash worker:0", "worker:0");
   const std::vector<std::string> before = job.Why("chief:0", seconds(5), "checkpoint.a");
   EXPECT_EQ(before.front(), "    2.000  fault      ps:0: crash ps:0") << "neither has taken any";
+  job.played.faults.front().takes_files = true;
+  EXPECT_EQ(job.Why("chief:0", seconds(5), "checkpoint.a"), before) << "what it led to is told, too";
   job.played.faults.back().takes_files = true;
   EXPECT_THAT(
       job.Why("chief:0", seconds(5), "checkpoint.a"),

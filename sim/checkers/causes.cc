@@ -92,7 +92,7 @@ bool EvaluatorWithoutNews(const TaskEnd& end) {
 
 bool WhoIsToldToStop(const TaskEnd& end) { return end.told.contains(end.moment.task); }
 
-// Or it could not see that it has another one. What a save that failed has left, whole as it may be, nobody knows of.
+// Or it could not see that it has another one. What a save that failed has left, whole as it may be, is none.
 bool WhoHasNoCheckpoint(const TaskEnd& end) {
   const auto is_known = [&end](std::int64_t step) { return end.saved.contains(step); };
   return std::ranges::none_of(end.run.facts.checkpoints, is_known) ||

@@ -33,7 +33,7 @@ struct TaskEnd {
   std::set<std::string, std::less<>> told;          // who was told to stop, in this life
   std::set<std::string, std::less<>> have_trained;  // to whom a run has come back, in any life
   std::set<std::string, std::less<>> out_of_input;  // whom the end of an input, told by a run, has made leave
-  std::set<std::int64_t> saved;                     // the steps of the checkpoints that somebody was told of
+  std::set<std::int64_t> saved;  // the steps of the checkpoints that somebody was told of, or has restored
 };
 
 struct Cause {

@@ -11,7 +11,7 @@ namespace vigil::sim {
 namespace {
 
 // A goodbye is said for half a minute, and what is owed when its master hears of the server again: with a graph, a
-// session, or as it looks after the servers of a step, which it does every two minutes.
+// session, a step, or as it looks after the servers of a step, which it does every two minutes.
 constexpr std::chrono::minutes kForgotten{4};
 // That begin or end at the moment.
 constexpr std::size_t kPassing = 8;

@@ -48,9 +48,10 @@ class Linearizer {
     kGivenUp,     // there were too many
   };
 
-  // `most`: configurations looked at for one return. `most_steps`: from one of them to another, for all returns: what
-  // campaigns play takes a tenth at most, and these are two seconds.
-  explicit Linearizer(State initial, std::size_t most = 20'000, std::size_t most_steps = 10'000'000)
+  // `most`: configurations looked at for one return. `most_steps`: from one of them to another, for all returns up to a
+  // Restart.
+  explicit Linearizer(State initial, std::size_t most = 20'000,
+                      std::size_t most_steps = std::numeric_limits<std::size_t>::max())
       : most_(most), most_steps_(most_steps) {
     Restart(std::move(initial));
   }
@@ -61,6 +62,7 @@ class Linearizer {
     lost_.clear();
     now_ = {Configuration{.state = std::move(state)}};
     verdict_ = Verdict::kExplained;
+    steps_ = 0;
   }
   static constexpr std::int64_t kNeverReturns = std::numeric_limits<std::int64_t>::max();
 

@@ -137,7 +137,7 @@ std::optional<QueueModel::State> QueueModel::Apply(const State& state, const Ope
 }
 
 // Two that take from a queue which shuffles, as much each, do not disturb each other, if all that the first takes is
-// there and may go.
+// there and may go. It holds where no value is in the queue twice, as in all inputs that are drawn.
 bool QueueModel::Alike(const State& state, const Operation& first, const Operation& second) {
   if (first.kind != Operation::Does::kTake || second.kind != Operation::Does::kTake || first.shuffled_above < 0 ||
       first.part != 0 || second.part != 0 || first.parts != second.parts || state.taker >= 0) {
@@ -272,6 +272,10 @@ class Queues {
     Code code;
   };
 
+  // What campaigns play takes a tenth at most; these are two seconds.
+  static constexpr std::size_t kMostConfigurations = 20'000;
+  static constexpr std::size_t kMostSteps = 10'000'000;
+
   // One operation of a server may be several of the model.
   static std::int64_t IdOf(const JobMoment& moment, std::size_t part) {
     constexpr std::int64_t kMostParts = 1000;
@@ -279,7 +283,9 @@ class Queues {
   }
 
   Queue& QueueOf(const JobMoment& moment) {
-    return queues_[moment.task].try_emplace(moment.queue->queue, QueueModel::State()).first->second;
+    return queues_[moment.task]
+        .try_emplace(moment.queue->queue, QueueModel::State(), kMostConfigurations, kMostSteps)
+        .first->second;
   }
 
   void Call(const JobMoment& moment) {
@@ -315,11 +321,10 @@ class Queues {
     Queue& queue = QueueOf(moment);
     const auto operations = OperationsOf(op, moment.code, moment.step);
     for (std::size_t i = 0; i < operations.size(); ++i) {
-      findings_.Arm();
       const bool before = queue.verdict() == Queue::Verdict::kExplained;
-      if (queue.Return(IdOf(moment, i)) == Queue::Verdict::kImpossible && before) {
-        Violate(moment, queue, operations[i]);
-      }
+      const Queue::Verdict verdict = queue.Return(IdOf(moment, i));
+      if (verdict != Queue::Verdict::kGivenUp) findings_.Arm();
+      if (verdict == Queue::Verdict::kImpossible && before) Violate(moment, queue, operations[i]);
     }
   }
 

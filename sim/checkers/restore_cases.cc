@@ -111,6 +111,7 @@ std::vector<CheckerCase> RestoreCases() {
       {"restore.newest_reported", "a state file that has rotted excuses nothing else", NamedByRotten(30, 40),
        NamedByRotten(30, 20)},
       {"restore.newest_reported", "a zombie's checkpoint is nobody's mistake", BesideAZombie(30), BesideAZombie(20)},
+      {"restore.newest_reported", "what is older than the zombie is not its own", BesideAZombie(30), BesideAZombie(10)},
       {"server.holds_for_sessions", "graphs of a session that is gone", Holds({.session_for = seconds(240)}),
        Holds({.session_for = seconds(241)})},
       {"server.holds_for_sessions", "steps of who is gone", Holds({.dead_for = seconds(240)}),

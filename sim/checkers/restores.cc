@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -19,9 +20,10 @@ void CheckRestores(const JobRun& run, Findings& findings) {
   if (run.facts.state_file_rotten && (lists_late || !run.behaviour.restore_fallback)) return;
   const JobMoment* newest = nullptr;
   std::set<std::int64_t> reported;
-  bool has_zombie = false;
+  std::optional<std::int64_t> since_zombie;  // the newest that was reported when one began
   for (const JobMoment& moment : run.history) {
-    if (moment.kind == JobMoment::Kind::kReplaced && moment.subject == "chief:0") has_zombie = true;
+    if (moment.kind == JobMoment::Kind::kReplaced && moment.subject == "chief:0" && !since_zombie.has_value())
+      since_zombie = newest == nullptr ? -1 : newest->step;
     if (moment.task != "chief:0") continue;
     const bool saved = moment.kind == JobMoment::Kind::kSaved && moment.code == Code::kOk;
     if (saved) reported.insert(moment.step);
@@ -31,7 +33,7 @@ void CheckRestores(const JobRun& run, Findings& findings) {
     // One that is newer was complete, too, when what made it was cut off before it could report it.
     if (moment.step >= newest->step || run.facts.rotten_state_file_names.contains(moment.step)) continue;
     // What it was doing when it was taken for dead it ends, and names its own checkpoint the newest.
-    if (has_zombie && !reported.contains(moment.step)) continue;
+    if (since_zombie.has_value() && moment.step > *since_zombie && !reported.contains(moment.step)) continue;
     findings.Violate(moment, fmt::format("a restore of step {}, the newest checkpoint that was reported", newest->step),
                      fmt::format("of step {}", moment.step));
   }

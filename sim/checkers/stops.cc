@@ -90,7 +90,8 @@ void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, 
       break;
     case JobMoment::Kind::kSaved:
     case JobMoment::Kind::kSavedInPlace:
-      known.saved.insert(moment.step);
+    case JobMoment::Kind::kRestored:
+      if (moment.code == Code::kOk) known.saved.insert(moment.step);
       break;
     case JobMoment::Kind::kRunReturned:
       known.have_trained.insert(moment.task);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -21,12 +22,15 @@ namespace {
 // The first error ends it: a task that never answers holds up nobody who knows already that it has failed.
 class Registrations final : public ParallelCalls {
  public:
-  using ParallelCalls::ParallelCalls;
+  using Registered = std::function<void(std::size_t, const absl::Cord&)>;
+  Registrations(const Env& env, Registered registered) : ParallelCalls(env), registered_(std::move(registered)) {}
 
  private:
-  void OnReply(std::size_t, const NetworkReply& reply) override {
-    if (!reply.ok()) Fail(reply.status());
+  void OnReply(std::size_t i, const NetworkReply& reply) override {
+    if (!reply.ok()) return Fail(reply.status());
+    registered_(i, *reply);
   }
+  const Registered registered_;
 };
 
 }  // namespace
@@ -117,7 +121,8 @@ absl::Status ClientGraph::RegisterLocal() {
 
 // The handles are the master's, so that it can take back what was registered although no answer of it came.
 absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline, StepCaller* caller) {
-  const auto calls = std::make_shared<Registrations>(env_);
+  const auto calls = std::make_shared<Registrations>(
+      env_, [self = shared_from_this()](std::size_t i, const absl::Cord& reply) { self->NoteHandle(i, reply); });
   calls->Reuse(remote_.size());
   VIGIL_RETURN_IF_ERROR(in_flight.Add(calls));
   if (caller != nullptr) caller->Watch(calls);
@@ -146,11 +151,9 @@ absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline
     if (!ParseBody(*calls->reply(i), &response))
       return MakeStatus(Code::kInternal, "RegisterGraph: malformed response");
     HeardOf(remote_[i]);
-    // TensorFlow's workers draw their own.
-    if (!response.graph_handle().empty()) remote_[i].handle = response.graph_handle();
     proto::RunGraphRequest request;
     request.set_session_handle(options_.session);
-    request.set_graph_handle(remote_[i].handle);
+    request.set_graph_handle(HandleOf(i));
     for (const PartitionFetch& fetch : remote_[i].cut->fetches) request.add_recv_key(fetch.name);
     remote_[i].request = request.SerializeAsString();
   }
@@ -170,13 +173,39 @@ void ClientGraph::HeardOf(const Part& part) const {
   options_.worker->owed_goodbyes()->HeardOf(env_, part.task->address);
 }
 
-void ClientGraph::Deregister() {
-  for (const Part& part : remote_) {
-    proto::DeregisterGraphRequest request;
-    request.set_session_handle(options_.session);
-    request.set_graph_handle(part.handle);
-    SayGoodbye(env_, RequestTo(*part.task, methods::kDeregisterGraph, request), options_.worker->owed_goodbyes());
+// Also if another one failed, or all has been taken back meanwhile.
+void ClientGraph::NoteHandle(std::size_t i, const absl::Cord& reply) {
+  proto::RegisterGraphResponse response;
+  if (!ParseBody(reply, &response) || response.graph_handle().empty() || response.graph_handle() == remote_[i].handle)
+    return;
+  bool late = false;
+  {
+    SpinGuard lock(lock_);
+    drawn_.resize(remote_.size());
+    drawn_[i] = response.graph_handle();
+    late = deregistered_;
   }
+  if (late) Deregister(i);
+}
+
+std::string ClientGraph::HandleOf(std::size_t i) const {
+  SpinGuard lock(lock_);
+  return i < drawn_.size() && !drawn_[i].empty() ? drawn_[i] : remote_[i].handle;
+}
+
+void ClientGraph::Deregister(std::size_t i) {
+  proto::DeregisterGraphRequest request;
+  request.set_session_handle(options_.session);
+  request.set_graph_handle(HandleOf(i));
+  SayGoodbye(env_, RequestTo(*remote_[i].task, methods::kDeregisterGraph, request), options_.worker->owed_goodbyes());
+}
+
+void ClientGraph::Deregister() {
+  {
+    SpinGuard lock(lock_);
+    deregistered_ = true;
+  }
+  for (std::size_t i = 0; i < remote_.size(); ++i) Deregister(i);
 }
 
 void ClientGraph::AddTasks(std::map<std::string, const TaskAddress*>& tasks) const {

@@ -49,7 +49,7 @@ struct ClientGraphOptions {
   std::shared_ptr<Cleanups> cleanups;  // that the session's end waits for; null: it waits for none
 };
 
-class ClientGraph {
+class ClientGraph : public std::enable_shared_from_this<ClientGraph> {
  public:
   explicit ClientGraph(const Env& env, ClientGraphOptions options) : env_(env), options_(std::move(options)) {}
 
@@ -79,13 +79,16 @@ class ClientGraph {
     const TaskAddress* task = nullptr;
     const CutPart* cut = nullptr;
     std::int64_t id = 0;
-    std::string handle;   // of that id: under which it is registered
+    std::string handle;   // of that id: under which workers of ours register it
     std::string request;  // a RunGraphRequest, as far as it is the same for all steps
   };
   class Lease;
 
   absl::Status RegisterLocal();
   absl::Status RegisterRemote(CallsInFlight& in_flight, Time deadline, StepCaller* caller);
+  void NoteHandle(std::size_t i, const absl::Cord& reply);  // the answer to the i-th registration
+  std::string HandleOf(std::size_t i) const;                // under which the i-th is registered
+  void Deregister(std::size_t i);
   void HeardOf(const Part& part) const;  // its task has answered: it is told what is owed to it
   std::string DeviceOf(const Part& part) const;
   std::shared_ptr<StepRun> TakeRun();
@@ -107,6 +110,8 @@ class ClientGraph {
   std::size_t fetches_ = 0;
   mutable SpinLock lock_;
   // Guarded by lock_.
+  std::vector<std::string> drawn_;  // by remote part: what TensorFlow's workers draw in place of its handle
+  bool deregistered_ = false;
   std::vector<std::shared_ptr<StepRun>> idle_;
   std::vector<std::shared_ptr<StepRun>> running_;
 };

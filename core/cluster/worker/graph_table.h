@@ -34,6 +34,7 @@ class GraphTable {
     std::uint64_t incarnation = 0;
     std::uint64_t start = 0;   // of all starts of that task; 0: it does not say
     std::string session = {};  // for which of its sessions
+    bool opened = false;       // that session was opened here, or its graphs are refused
   };
   struct Entry {
     std::shared_ptr<RegisteredGraph> graph;
@@ -42,7 +43,8 @@ class GraphTable {
   };
 
   // Gives the incarnation of the process that this master follows, whose graphs were dropped; 0: of none. Errors:
-  // CANCELLED if that graph was taken out already, ABORTED from a process that another one follows.
+  // CANCELLED if that graph was taken out already, ABORTED from a process that another one follows, or for a session
+  // that should be open and is not.
   absl::StatusOr<std::uint64_t> Add(std::int64_t id, std::shared_ptr<RegisteredGraph> graph, const Master& master);
   // That process is there: the incarnation of the one that it follows, whose graphs were dropped; 0: it follows none,
   // or another one follows it, or it does not say who it is.

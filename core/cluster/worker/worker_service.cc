@@ -207,7 +207,8 @@ absl::StatusOr<proto::RegisterGraphResponse> WorkerService::RegisterGraph(const 
                                                                    {.task = request.master_task(),
                                                                     .incarnation = request.master_incarnation(),
                                                                     .start = request.master_start(),
-                                                                    .session = request.session_handle()}));
+                                                                    .session = request.session_handle(),
+                                                                    .opened = request.create_worker_session_called()}));
   EndWhatWasOf(request.master_task(), followed);
   proto::RegisterGraphResponse response;
   response.set_graph_handle(GraphHandle(id));
@@ -251,6 +252,7 @@ NetworkReply WorkerService::ServeRunGraph(IncomingCall& call) {
   if (request.exec_opts().record_timeline()) options.trace_level = TraceLevel::kSoftwareTrace;
   options.report_tensor_allocations_upon_oom = request.exec_opts().report_tensor_allocations_upon_oom();
   RunMetadata metadata;
+  const bool of_tensorflow = request.exec_opts().record_timeline() && graphs_.HasSession(entry.session);
   VIGIL_RETURN_IF_ERROR(
       RunGraph(*entry.graph, *lane, request.step_id(),
                {.feeds = scratch.feeds, .options = &options, .metadata = &metadata, .master = entry.incarnation},
@@ -262,7 +264,7 @@ NetworkReply WorkerService::ServeRunGraph(IncomingCall& call) {
   }
   proto::RunGraphResponse& others = scratch.ran;
   others.Clear();
-  if (!metadata.step_stats.empty() && graphs_.HasSession(entry.session)) {
+  if (of_tensorflow) {
     for (NodeStats& stats : metadata.step_stats) stats.device = device_.name();
     *others.mutable_step_stats() = std::move(*ToProto(metadata).mutable_step_stats());
   } else {
