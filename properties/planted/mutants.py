@@ -203,11 +203,16 @@ def known(path):
     """What the state file says of each mutant and suite; a line that was cut off is none."""
     found = {}
     if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                if line.endswith("\n"):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith("\n"):
+                    continue
+                try:
                     one = json.loads(line)
                     found[one["id"], one["suite"]] = one
+                except (ValueError, TypeError, KeyError) as error:
+                    raise weave.Wrong(f"{path}, line {number}: no result of a mutant: take the line out, or name another "
+                                      "file") from error
     return found
 
 
@@ -276,6 +281,8 @@ def tests(args):
 
 
 def report(args):
+    if not os.path.exists(args.state):
+        raise weave.Wrong(f"--state: there is no {args.state}; play, recorded and tests write it")
     results = known(args.state)
     reviewed = {}
     if args.reviewed and os.path.exists(args.reviewed):
@@ -344,12 +351,19 @@ def self_test(_):
         sys.exit("error: the same seed, other mutants")
 
 
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     one = commands.add_parser("make")
     one.add_argument("--out", required=True)
-    one.add_argument("--count", type=int, default=200)
+    one.add_argument("--count", type=positive, default=200)
     one.add_argument("--seed", type=int, default=1)
     one.add_argument("folders", nargs="*")
     one.set_defaults(run=make)

@@ -41,18 +41,23 @@ def load(path):
     with open(path, "rb") as file:
         try:
             bug = tomllib.load(file)
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise Wrong(f"planted bug {path}: {error}") from error
     name = bug.get("id", path)
-    require(ID.fullmatch(name), name, f"its id must be like session.end_twice ({path})")
+    require(isinstance(name, str) and ID.fullmatch(name), name, f"its id must be like session.end_twice ({path})")
     require(not bug.keys() - KEYS, name, f"unknown keys: {', '.join(sorted(bug.keys() - KEYS))}")
     require(isinstance(bug.get("mistake"), str), name, "it does not say what mistake it is")
-    require(bug.get("edit"), name, "it has no [[edit]]")
+    edits = bug.get("edit")
+    require(isinstance(edits, list) and edits and all(isinstance(edit, dict) for edit in edits), name, "it has no [[edit]]")
+    for key in ("needs", "rules"):
+        texts = bug.get(key, [])
+        require(isinstance(texts, list) and all(isinstance(text, str) for text in texts), name, f"{key} is a list of texts")
     require(bug.get("suite", "random") in SUITES, name, f"suite must be one of {', '.join(SUITES)}")
     for need in bug.get("needs", []):
         require(need in NEEDS, name, f"needs {need!r}; there are {', '.join(NEEDS)}")
     for edit in bug["edit"]:
-        require(edit.keys() == {"file", "find", "replace"}, name, "an edit has file, find and replace")
+        require(edit.keys() == {"file", "find", "replace"} and all(isinstance(text, str) for text in edit.values()), name,
+                "an edit has file, find and replace, all texts")
         require(edit["file"].endswith(".cc"), name, f"{edit['file']} is no .cc: who includes a header would not see the edit")
         require(edit["find"], name, "an edit that looks for nothing")
     require(any(SWITCH.search(edit["replace"]) for edit in bug["edit"]), name, "no edit asks the switch: PLANTED")
