@@ -88,6 +88,7 @@ TEST_F(LoadTest, WhoDoesNotAnswerInTimeIsNotThere) {
   });
   ASSERT_TRUE(silent.ok());
   EXPECT_FALSE(Answers(env, "silent:1", std::chrono::seconds(5)));
+  env.tasks->SleepUntil(DeadlineAfter(env, std::chrono::seconds(60)));  // until that one has given up, too
   cluster_.Crash("ps", 1);
   EXPECT_FALSE(Answers(env, "ps1:2222", std::chrono::seconds(5)));
 }
