@@ -22,20 +22,20 @@ LEFT_OUT = ("refused.play", "iterator_one_shot.play", "branches.play")
 PLAYS = sorted(path for path in (ROOT / "replays/graphs/tensorflow").glob("*.play") if path.name not in LEFT_OUT)
 
 
-def talk(exchange: Exchange) -> None:
+def talk(exchange: Exchange, target: str, who: str) -> None:
     theirs = run_tool("client_tool", "talk", their_cluster(), *TASKS)
-    with our_cluster() as target:
-        ours = run_tool("client_tool", "talk", target, *TASKS)
+    ours = run_tool("client_tool", "talk", target, *TASKS)
     exchange.counts["answers"] += len(theirs)
     for mine, wanted in zip(ours, theirs, strict=True):
         if mine != wanted:
-            exchange.differ(f"'{mine}', by TensorFlow '{wanted}'")
+            exchange.differ(f"{who}: '{mine}', by TensorFlow alone '{wanted}'")
 
 
 def play(exchange: Exchange, seed: str, number: int, folder: str) -> None:
     """A conversation, a graph, a training."""
     if number == 0:
-        talk(exchange)
+        with our_cluster() as target:
+            talk(exchange, target, "vigil alone")
     path = PLAYS[number % len(PLAYS)]
     for line in run_tool("client_tool", "play", their_cluster(), TOLERANCE, str(path)):
         exchange.counts["graphs"] += 1

@@ -16,9 +16,9 @@ from collections.abc import Callable
 
 import clients
 import numpy as np
-from exchange import Exchange, run_drawn, run_tool, serving, tool_path
-from masters import TASKS
-from traces import addresses, their_cluster
+from exchange import Exchange, run_drawn
+from masters import talk
+from traces import addresses, served, their_cluster
 from vigil_player.tensorflow_v1 import tf
 
 ENDED_WITH_THIS = contextlib.ExitStack()
@@ -31,10 +31,9 @@ def mixed_cluster(ours: str) -> str:
     if ours not in MIXED:
         cluster = addresses()
         theirs = "worker" if ours == "ps" else "ps"
-        words = ["--cluster", ";".join(f"{job}={tasks[0]}" for job, tasks in cluster.items()), "--quiet"]
         server = tf.train.Server(cluster, job_name=theirs, task_index=0)
         ENDED_WITH_THIS.callback(lambda: server)  # as long as the others
-        ENDED_WITH_THIS.enter_context(serving(tool_path("../cli/vigil-serve"), *words, "--job", ours, "--task", "0"))
+        ENDED_WITH_THIS.enter_context(served(cluster, ours))
         MIXED[ours] = "grpc://" + cluster["worker"][0]
     return MIXED[ours]
 
@@ -57,19 +56,10 @@ def on_both(program: Callable[..., clients.Numbers]) -> Callable[..., clients.Nu
 PROGRAMS = [program for program in clients.PROGRAMS if program not in (clients.supervised, clients.resumed)]
 
 
-def talk(exchange: Exchange, ours: str) -> None:
-    theirs = run_tool("client_tool", "talk", their_cluster(), *TASKS)
-    seen = run_tool("client_tool", "talk", mixed_cluster(ours), *TASKS)
-    exchange.counts["answers"] += len(seen)
-    for mine, wanted in zip(seen, theirs, strict=True):
-        if mine != wanted:
-            exchange.differ(f"ours is the {ours}: '{mine}', by TensorFlow alone '{wanted}'")
-
-
 def play(exchange: Exchange, seed: str, number: int, folder: str) -> None:
     if number == 0:
         for ours in ("ps", "worker"):
-            talk(exchange, ours)
+            talk(exchange, mixed_cluster(ours), f"ours is the {ours}")
     program = PROGRAMS[number % len(PROGRAMS)]
     drawn = random.Random(f"mixed {seed} {number}").randrange(2**32)
     theirs = clients.run(on_both(program), their_cluster(), drawn, os.path.join(folder, "theirs"))

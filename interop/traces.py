@@ -78,13 +78,18 @@ def addresses() -> dict[str, list[str]]:
     return {job: [f"127.0.0.1:{free_port()}"] for job in ("ps", "worker")}
 
 
+def served(cluster: dict[str, list[str]], job: str) -> contextlib.AbstractContextManager:
+    """That task of it, by `vigil serve`."""
+    words = ["--cluster", ";".join(f"{each}={tasks[0]}" for each, tasks in cluster.items()), "--quiet"]
+    return serving(tool_path("../cli/vigil-serve"), *words, "--job", job, "--task", "0")
+
+
 @contextlib.contextmanager
 def our_cluster() -> Iterator[str]:
     cluster = addresses()
-    words = ["--cluster", ";".join(f"{job}={tasks[0]}" for job, tasks in cluster.items()), "--quiet"]
     with contextlib.ExitStack() as stack:
         for job in cluster:
-            stack.enter_context(serving(tool_path("../cli/vigil-serve"), *words, "--job", job, "--task", "0"))
+            stack.enter_context(served(cluster, job))
         yield "grpc://" + cluster["worker"][0]
 
 

@@ -11,6 +11,10 @@ bool HasZombies(const JobRun& run) {
                              [](const JobMoment& moment) { return moment.kind == JobMoment::Kind::kReplaced; });
 }
 
+bool PlansForDisks(const JobRun& run, DiskFault::Effect effect) {
+  return std::ranges::find(run.spec.plan.disks, effect, &DiskFault::effect) != run.spec.plan.disks.end();
+}
+
 bool Fired(const JobRun& run, InertFault::List list, std::size_t index) {
   return std::ranges::none_of(run.facts.inert, [&](const InertFault& inert) {
     return inert.list == list && inert.index == index && !inert.fired;

@@ -20,6 +20,9 @@ bool IsServer(std::string_view task);
 // A process that was taken for dead went on beside the one that followed it.
 bool HasZombies(const JobRun& run);
 
+// The plan has a fault of disks of that effect, whether it strikes or not.
+bool PlansForDisks(const JobRun& run, DiskFault::Effect effect);
+
 // Whether an entry of that list of the plan has happened. What changed nothing is told with it.
 bool Fired(const JobRun& run, InertFault::List list, std::size_t index);
 

@@ -1,13 +1,13 @@
 // Which checkpoint a chief goes on from.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/reach.h"
 
 namespace vigil::sim {
 namespace {
@@ -15,8 +15,7 @@ namespace {
 // Of the chief alone: a worker that believed it gone may have saved what the chief never hears of.
 void CheckRestores(const JobRun& run, Findings& findings) {
   // Then the directory says which is the newest, if it can.
-  const bool lists_late = std::ranges::any_of(
-      run.spec.plan.disks, [](const DiskFault& fault) { return fault.effect == DiskFault::Effect::kStale; });
+  const bool lists_late = PlansForDisks(run, DiskFault::Effect::kStale);
   if (run.facts.state_file_rotten && (lists_late || !run.behaviour.restore_fallback)) return;
   const JobMoment* newest = nullptr;
   std::set<std::int64_t> reported;

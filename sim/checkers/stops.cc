@@ -115,8 +115,7 @@ void CheckErrors(const JobRun& run, Findings& findings) {
     return fault.kind == TimedFault::Kind::kCrash && IsServer(fault.task);
   });
   const bool supervised = run.spec.workload.kind == WorkloadKind::kSupervisor;
-  const bool loses_files = std::ranges::any_of(
-      run.spec.plan.disks, [](const DiskFault& fault) { return fault.effect == DiskFault::Effect::kGone; });
+  const bool loses_files = PlansForDisks(run, DiskFault::Effect::kGone);
   const JobMoment none;
   TaskEnd known{.run = run, .moment = none};
   for (std::size_t i = 0; i < run.spec.plan.timed.size(); ++i) {

@@ -39,7 +39,9 @@ absl::StatusOr<std::uint64_t> GraphTable::Add(std::int64_t id, std::shared_ptr<R
   const auto opened = who.incarnation == 0 ? opened_.find(who.session) : opened_.end();
   const Master& master = opened == opened_.end() ? who : opened->second;
   if (who.opened && opened == opened_.end())
-    return MakeStatus(Code::kAborted, fmt::format("Session handle is not found: {}.", who.session));
+    return MakeStatus(
+        Code::kAborted,
+        fmt::format("Session handle is not found: {}. Possibly, this worker just restarted.", who.session));
   if (master.incarnation != 0) {
     if (IsFollowed(master)) {
       return WasFollowed(

@@ -186,20 +186,12 @@ absl::Status WorkerService::CreateWorkerSession(const proto::CreateWorkerSession
   return absl::OkStatus();
 }
 
-absl::Status WorkerService::CheckSession(const std::string& session) const {
-  if (graphs_.HasSession(session)) return absl::OkStatus();
-  return MakeStatus(Code::kAborted,
-                    fmt::format("Session handle is not found: {}. Possibly this worker (\"{}\") just restarted.",
-                                session, cluster_.own().name));
-}
-
 absl::Status WorkerService::DeleteWorkerSession(const proto::DeleteWorkerSessionRequest& request) {
   graphs_.CloseSession(request.session_handle());
   return absl::OkStatus();
 }
 
 absl::StatusOr<proto::RegisterGraphResponse> WorkerService::RegisterGraph(const proto::RegisterGraphRequest& request) {
-  if (request.create_worker_session_called()) VIGIL_RETURN_IF_ERROR(CheckSession(request.session_handle()));
   VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<RegisteredGraph> graph,
                          MakeGraph(request.graph_def(), Duration(request.keepalive_ns())));
   const std::int64_t id = request.graph_id() != 0 ? request.graph_id() : ids_.Next();

@@ -92,7 +92,6 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   // Of TensorFlow's masters.
   absl::Status CreateWorkerSession(const proto::CreateWorkerSessionRequest& request);
   absl::Status DeleteWorkerSession(const proto::DeleteWorkerSessionRequest& request);
-  absl::Status CheckSession(const std::string& session) const;  // ABORTED: it was never made here, or has gone
   absl::StatusOr<proto::RegisterGraphResponse> RegisterGraph(const proto::RegisterGraphRequest& request);
   absl::Status DeregisterGraph(const proto::DeregisterGraphRequest& request);
   NetworkReply ServeRunGraph(IncomingCall& call);
