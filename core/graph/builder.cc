@@ -32,6 +32,10 @@ Output Builder::Op(std::string op, std::vector<Output> inputs, NodeOptions optio
   node.control_inputs.insert(node.control_inputs.end(), options.control_inputs.begin(), options.control_inputs.end());
   node.attrs = std::move(options.attrs);
   node.device = device;
+  if (!container.empty()) {
+    const OpDef* const def = graph_->ops().Find(node.op);
+    if (def != nullptr && def->is_resource) node.attrs.try_emplace("container", container);
+  }
   if (absl::Status placed = Place(node, options.colocate_with); !placed.ok()) {
     Fail(std::move(placed));
     return {};

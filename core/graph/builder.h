@@ -46,6 +46,9 @@ class Builder {
   // Of every node made from now on. The device is where the scopes (DeviceScope) begin to add to.
   std::string device;
   std::vector<NodeId> control_inputs;
+  // Of every variable, queue, ... made from now on that says no other (tf.container): what Reset() is told. "": the
+  // default one.
+  std::string container;
 
   Output Op(std::string op, std::vector<Output> inputs, NodeOptions options = {});
   Output Const(std::string name, Tensor value);

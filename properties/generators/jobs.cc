@@ -594,6 +594,7 @@ replays::Scenario RandomJob(std::uint64_t seed) {
   planner.PlanMore(draws);
   DrawSituation(draws, phase, job);
   if (!job.workload.master.empty()) Planner(draws.Split("master"), kinds, job, phase).PlanForMaster();
+  DrawConversation(draws.Split("conversation"), job);
   return scenario;
 }
 

@@ -260,6 +260,40 @@ void DrawInput(Draws draws, JobSpec& job) {
   job.workload.staged_input = draws.Chance(40);
 }
 
+void DrawConversation(Draws draws, JobSpec& job) {
+  const bool told_to_stop = std::ranges::any_of(job.plan.timed, [](const TimedFault& fault) { return fault.in_order; });
+  if (!draws.Chance(6) || told_to_stop || job.workload.kind == WorkloadKind::kEvaluation) return;
+  sim::WorkloadSpec& workload = job.workload;
+  workload.kind = WorkloadKind::kConversation;
+  workload.last_step = draws.Between(40, 120);
+  workload.filters = true;
+  workload.async_saves = false;
+  workload.visits = Duration::zero();
+  workload.validate_steps = workload.sync = 0;
+  workload.shared_input = workload.input_rest = workload.shuffled_input = workload.staged_input = false;
+  workload.input_batch = 1;
+  job.plan.session_calls.clear();
+  job.limit += workload.last_step * workload.step + std::chrono::hours(1);
+  if (draws.Chance(35)) {
+    job.plan = {.default_link = job.plan.default_link};
+    job.plan.default_link.loss = job.plan.default_link.duplication = 0;
+    job.no_wait = false;
+    return;
+  }
+  constexpr std::string_view kMethods[] = {"ExtendSession", "ExtendSession", "CleanupAll",   "Reset",
+                                           "RegisterGraph", "RunGraph",      "CleanupGraph", "DeregisterGraph"};
+  constexpr RpcFault::Effect kEffects[] = {RpcFault::Effect::kLostRequest, RpcFault::Effect::kLostReply,
+                                           RpcFault::Effect::kReset,       RpcFault::Effect::kDelayed,
+                                           RpcFault::Effect::kDuplicated,  RpcFault::Effect::kNeverAnswered};
+  for (std::int64_t more = draws.Between(0, 4); more > 0; --more) {
+    RpcFault& fault = job.plan.rpcs.emplace_back();
+    fault.method = draws.Pick(kMethods);
+    fault.call = draws.Between(1, fault.method == "RunGraph" ? 200 : 20);
+    fault.effect = draws.Pick(kEffects);
+    if (fault.effect == RpcFault::Effect::kDelayed) fault.by = Milliseconds(draws.Between(10, 6000));
+  }
+}
+
 void DrawSituation(const Draws& draws, Duration phase, JobSpec& job) {
   for (const Situation& situation : kSituations) {
     Draws own = draws.Split(situation.name);

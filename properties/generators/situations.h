@@ -15,6 +15,10 @@ namespace vigil::properties {
 // happens to them. Each is drawn from a stream of its own. `phase`: in which faults fall.
 void DrawSituation(const Draws& draws, Duration phase, sim::JobSpec& job);
 
+// A few jobs train nothing: their tasks ask whatever a session can be asked (sim/cluster/conversation.h), a third of them
+// without any fault.
+void DrawConversation(Draws draws, sim::JobSpec& job);
+
 // Of an input pipeline: what its queues are like.
 void DrawInput(Draws draws, sim::JobSpec& job);
 

@@ -31,7 +31,7 @@ struct NamesOf {
   Named<E> table[static_cast<std::size_t>(last) + 1];
 };
 
-inline const NamesOf<sim::WorkloadKind, sim::WorkloadKind::kSupervisor, sim::WorkloadName> kWorkloadNames;
+inline const NamesOf<sim::WorkloadKind, sim::WorkloadKind::kConversation, sim::WorkloadName> kWorkloadNames;
 inline constexpr const auto& kWorkloads = kWorkloadNames.table;
 
 inline constexpr Named<sim::TimedFault::Kind> kTimedFaults[] = {

@@ -49,6 +49,11 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
       return moment.subject.empty() ? "has stopped" : fmt::format("has stopped, and still holds {}", moment.subject);
     case Kind::kCameBack:
       return fmt::format("comes back to a session after {} s: {}", moment.step, CodeName(moment.code));
+    case Kind::kAnswered:
+      if (!moment.answer->wrong.empty()) return fmt::format("hears {}", moment.answer->wrong);
+      if (moment.code == Code::kOk) return std::nullopt;
+      return fmt::format("hears {} after {:.3f} s: {}", CodeName(moment.code), ToSeconds(moment.answer->took),
+                         moment.answer->text);
     case Kind::kDiaryFound:
       return fmt::format("finds {} bytes in its own file{}", moment.step,
                          moment.code == Code::kOk ? "" : ", which are not what it wrote");

@@ -1,33 +1,14 @@
 // A job in which nothing went wrong.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/reach.h"
 
 namespace vigil::sim {
 namespace {
-
-// Processes that start all at once, and sessions that need every task of the cluster, fail while they wait for one
-// another.
-bool StartsInOrder(const JobSpec& spec) { return !spec.no_wait && spec.workload.filters; }
-
-// What every network does, and no fault: messages take their time, and answers to two calls come in either order.
-bool IsOrdinary(const FaultCount& fault) {
-  constexpr std::array kOrdinary = {FaultKind::kLatencySpread, FaultKind::kReordering, FaultKind::kSmallWindow};
-  return std::ranges::any_of(kOrdinary, [&](FaultKind kind) { return fault.kind == InfoOf(kind).name; });
-}
-
-bool IsCalm(const JobFacts& facts) {
-  return std::ranges::all_of(facts.faults, [](const FaultCount& fault) {
-    if (IsOrdinary(fault)) return true;
-    // Whom a zombie does nothing beside has been followed all the same.
-    return fault.effective == 0 && (fault.kind != InfoOf(FaultKind::kZombie).name || fault.fired == 0);
-  });
-}
 
 // The end of the input ends a training that is fed by queues, and no run before it.
 bool IsEndOfInput(const JobSpec& spec, const TaskFacts& task) {

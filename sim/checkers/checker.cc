@@ -56,7 +56,8 @@ std::span<const Checker> Checkers() {
                                  kServerStops,
                                  kTrainerStops,
                                  kHoldsForSessions,
-                                 kFailuresInReach};
+                                 kFailuresInReach,
+                                 kAnswersAsAlone};
   return kAll;
 }
 

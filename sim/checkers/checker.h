@@ -110,6 +110,7 @@ extern const Checker kResourcesReturn;
 extern const Checker kGetsOnWhenHealed;
 extern const Checker kIdleSessionsStay;
 extern const Checker kDiariesSurvive;
+extern const Checker kAnswersAsAlone;
 
 }  // namespace vigil::sim
 

@@ -32,6 +32,7 @@ bool ComparableLoss(const JobSpec& spec, const JobFacts& facts) {
     case WorkloadKind::kShortJob:
     case WorkloadKind::kInputPipeline:
     case WorkloadKind::kSupervisor:
+    case WorkloadKind::kConversation:
       return false;
   }
   // Trained to the end: a chief that has ended early, however cleanly, has saved another step.

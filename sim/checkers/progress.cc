@@ -71,6 +71,9 @@ void CheckProgress(const JobRun& run, Findings& findings) {
       case JobMoment::Kind::kEvaluated:
         ++progress.came_back;
         break;
+      case JobMoment::Kind::kAnswered:
+        if (moment.code == Code::kOk) ++progress.came_back;
+        break;
       case JobMoment::Kind::kRunFailed:
         if (!healed.has_value() || !progress.run.has_value()) break;
         // One that was under way, too, must have come to its end: nothing keeps it any more.

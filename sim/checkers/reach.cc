@@ -1,10 +1,30 @@
 #include "vigil/sim/checkers/reach.h"
 
 #include <algorithm>
+#include <array>
 
 namespace vigil::sim {
+namespace {
+
+// What every network does, and no fault: messages take their time, and answers to two calls come in either order.
+bool IsOrdinary(const FaultCount& fault) {
+  constexpr std::array kOrdinary = {FaultKind::kLatencySpread, FaultKind::kReordering, FaultKind::kSmallWindow};
+  return std::ranges::any_of(kOrdinary, [&](FaultKind kind) { return fault.kind == InfoOf(kind).name; });
+}
+
+}  // namespace
 
 bool IsServer(std::string_view task) { return task.starts_with("ps"); }
+
+bool StartsInOrder(const JobSpec& spec) { return !spec.no_wait && spec.workload.filters; }
+
+bool IsCalm(const JobFacts& facts) {
+  return std::ranges::all_of(facts.faults, [](const FaultCount& fault) {
+    if (IsOrdinary(fault)) return true;
+    // Whom a zombie does nothing beside has been followed all the same.
+    return fault.effective == 0 && (fault.kind != InfoOf(FaultKind::kZombie).name || fault.fired == 0);
+  });
+}
 
 bool HasZombies(const JobRun& run) {
   return std::ranges::any_of(run.history,

@@ -17,6 +17,13 @@ namespace vigil::sim {
 // A parameter server: it serves and does not train.
 bool IsServer(std::string_view task);
 
+// Processes that start all at once, and sessions that need every task of the cluster, fail while they wait for one
+// another.
+bool StartsInOrder(const JobSpec& spec);
+
+// No fault has changed anything, and nobody was followed by another process.
+bool IsCalm(const JobFacts& facts);
+
 // A process that was taken for dead went on beside the one that followed it.
 bool HasZombies(const JobRun& run);
 

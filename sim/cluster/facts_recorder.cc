@@ -257,6 +257,13 @@ void FactsRecorder::CameBack(Code code, Duration idle) {
   NoteStep(Kind::kCameBack, std::chrono::ceil<std::chrono::seconds>(idle).count(), code);
 }
 
+void FactsRecorder::Answered(Code code, Answer answer) {
+  const Lock lock(mutex_);
+  JobMoment moment = Moment(Kind::kAnswered, code);
+  moment.answer = std::make_shared<const Answer>(std::move(answer));
+  chronicle_.Add(std::move(moment));
+}
+
 void FactsRecorder::FoundDiary(std::size_t size, bool right) {
   const Lock lock(mutex_);
   NoteStep(Kind::kDiaryFound, static_cast<std::int64_t>(size), right ? Code::kOk : Code::kDataLoss);

@@ -55,6 +55,8 @@ class FactsRecorder final : public EventSink {
   void Restoring(std::int64_t step);
   // A session beside the training was used again, so long after the last time.
   void CameBack(Code code, Duration idle);
+  // A conversation heard that (kOk: what one process answers, too).
+  void Answered(Code code, Answer answer);
   // A file of the program's own, in bytes.
   void FoundDiary(std::size_t size, bool right);
   void SyncedDiary(std::size_t size);

@@ -47,6 +47,15 @@ struct Overdue {
   bool operator==(const Overdue&) const = default;
 };
 
+// What a conversation (conversation.h) heard.
+struct Answer {
+  Duration took{0};
+  Duration session_for{0};      // so long ago its session was made; of a creation: 0
+  Duration initialised_for{0};  // ... the variables that it asks about were initialised; 0 = they were not
+  std::string text = {};        // of an error
+  std::string wrong = {};       // "" = nothing
+};
+
 struct JobMoment {
   enum class Kind {
     kStarted,      // a life of the task begins
@@ -96,6 +105,7 @@ struct JobMoment {
     // A session beside the training was used again: code; step = after how many seconds, rounded up: since it was used
     // before, or, where it has given up a run, since it was made.
     kCameBack,
+    kAnswered,  // a conversation heard: answer; code (kOk: what one process answers, too, be it a failure)
     // A file that a program writes for itself, on its own disk: so much was in it when the process began: step; code =
     // whether that is what was written ...
     kDiaryFound,
@@ -116,6 +126,7 @@ struct JobMoment {
   std::int64_t element = -1;     // of kRunReturned: what the run has taken from its input; -1 = it takes nothing
   std::shared_ptr<const QueueOp> queue = nullptr;
   std::shared_ptr<const Overdue> overdue = nullptr;
+  std::shared_ptr<const Answer> answer = nullptr;
 };
 
 inline constexpr std::string_view kDamagedData = "damaged";

@@ -20,6 +20,8 @@ std::string_view WorkloadName(WorkloadKind kind) {
       return "short_job";
     case WorkloadKind::kSupervisor:
       return "supervisor";
+    case WorkloadKind::kConversation:
+      return "conversation";
   }
   VIGIL_CHECK(false);
   return "";

@@ -23,8 +23,9 @@ enum class WorkloadKind {
   kEvaluation,       // asynchronous, and a reader of the checkpoints beside it: task "evaluator:0"
   kShortJob,         // asynchronous; the chief may be done before a worker has looked twice
   kSupervisor,       // asynchronous, by Supervisor instead of MonitoredTrainingSession
+  kConversation,     // nothing is trained: each asks whatever a session can be asked, last_step times (conversation.h)
 };
-inline constexpr int kWorkloadKinds = static_cast<int>(WorkloadKind::kSupervisor) + 1;
+inline constexpr int kWorkloadKinds = static_cast<int>(WorkloadKind::kConversation) + 1;
 std::string_view WorkloadName(WorkloadKind kind);  // "async_regression", ...
 
 struct WorkloadSpec {

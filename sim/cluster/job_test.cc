@@ -32,7 +32,8 @@ class EveryWorkload : public testing::TestWithParam<WorkloadKind> {};
 INSTANTIATE_TEST_SUITE_P(Job, EveryWorkload,
                          testing::Values(WorkloadKind::kAsyncRegression, WorkloadKind::kSyncRegression,
                                          WorkloadKind::kInputPipeline, WorkloadKind::kEvaluation,
-                                         WorkloadKind::kShortJob, WorkloadKind::kSupervisor),
+                                         WorkloadKind::kShortJob, WorkloadKind::kSupervisor,
+                                         WorkloadKind::kConversation),
                          [](const auto& one) { return std::string(WorkloadName(one.param)); });
 
 TEST_P(EveryWorkload, EndsCleanlyAndTheSameTwice) {

@@ -124,6 +124,11 @@ int ReplicasOf(const JobSpec& job) {
   return 1 + (workers == job.tasks.end() ? 0 : workers->second);
 }
 
+Env WithoutEvents(Env env) {
+  env.events = nullptr;
+  return env;
+}
+
 SessionConfig ConfigOf(const TrainerParts& parts) {
   SessionConfig config;
   if (parts.job.workload.filters) {

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "vigil/core/base/check.h"
+#include "vigil/sim/cluster/conversation.h"
 #include "vigil/sim/cluster/diary.h"
 #include "vigil/sim/cluster/programs.h"
 #include "vigil/sim/cluster/visits.h"
@@ -22,6 +23,8 @@ absl::Status TrainModel(const TrainerParts& parts) {
       return TrainOnInput(parts);
     case WorkloadKind::kSupervisor:
       return TrainSupervised(parts);
+    case WorkloadKind::kConversation:
+      return std::make_shared<Conversation>(parts)->Hold();
   }
   VIGIL_CHECK(false);
   return absl::OkStatus();

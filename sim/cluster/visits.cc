@@ -27,11 +27,6 @@ constexpr std::chrono::seconds kAfterwards{1};
 constexpr int kGivenUp = 8;  // runs of one session
 constexpr std::chrono::seconds kGivenUpIsKnown{10};
 
-Env WithoutEvents(Env env) {
-  env.events = nullptr;
-  return env;
-}
-
 }  // namespace
 
 std::shared_ptr<Visits> Visits::Start(const TrainerParts& parts) {

@@ -1,6 +1,7 @@
-#include "vigil/core/cluster/server/random_graph.h"
+#include "vigil/fakes/graphs/random_graph.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -10,58 +11,46 @@
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 
-namespace vigil {
+namespace vigil::fakes {
 namespace {
 
 using Texts = std::vector<std::string_view>;
 
-// Where a node stands, and how its device may say so. What fits the own task means that one.
-enum class Place { kOwn, kPs, kWorker0, kWorker1 };
-constexpr Place kPlaces[] = {Place::kOwn, Place::kOwn, Place::kPs, Place::kPs, Place::kWorker0, Place::kWorker1};
+}  // namespace
 
-const Texts& Spellings(Place place) {
-  static const Texts kOwn{"", "/job:worker", "/device:CPU:0", "/job:worker/device:CPU:0", "/job:worker/replica:0"};
-  static const Texts kPs{"/job:ps", "/job:ps/task:0", "/job:ps/device:CPU:0", "/job:ps/replica:0/task:0/device:CPU:0"};
-  static const Texts kWorker0{"/job:worker/task:0", "/job:worker/replica:0/task:0/device:CPU:0"};
-  static const Texts kWorker1{"/job:worker/task:1", "/task:1", "/task:1/device:CPU:0"};
-  switch (place) {
-    case Place::kOwn:
-      return kOwn;
-    case Place::kPs:
-      return kPs;
-    case Place::kWorker0:
-      return kWorker0;
-    case Place::kWorker1:
-      break;
-  }
-  return kWorker1;
+// What fits the own task means that one.
+const std::vector<GraphPlace>& GraphPlace::OfTwoWorkers() {
+  static const GraphPlace kOwn{
+      "", {"", "/job:worker", "/device:CPU:0", "/job:worker/device:CPU:0", "/job:worker/replica:0"}};
+  static const GraphPlace kPs{
+      "ps0", {"/job:ps", "/job:ps/task:0", "/job:ps/device:CPU:0", "/job:ps/replica:0/task:0/device:CPU:0"}};
+  static const GraphPlace kWorker0{"worker0", {"/job:worker/task:0", "/job:worker/replica:0/task:0/device:CPU:0"}};
+  static const GraphPlace kWorker1{"worker1", {"/job:worker/task:1", "/task:1", "/task:1/device:CPU:0"}};
+  static const std::vector<GraphPlace> kAll{kOwn, kOwn, kPs, kPs, kWorker0, kWorker1};
+  return kAll;
 }
 
-// The task that this is for a session of worker `own`.
-std::string TaskOf(Place place, int own) {
-  if (place == Place::kPs) return "ps0";
-  return fmt::format("worker{}", place == Place::kOwn ? own : place == Place::kWorker0 ? 0 : 1);
-}
-
-class GraphDrawer {
+class RandomGraph::Drawer {
  public:
-  GraphDrawer(const RandomGraphOptions& options, RandomGraph& out)
+  Drawer(const RandomGraphOptions& options, RandomGraph& out)
       : options_(options), out_(out), b_(out.graph), draws_(options.seed) {}
 
-  void Draw() {
+  void Begin() {
     DrawFed();
     std::vector<NodeId> initializers;
     for (int i = 0; i < kVariables; ++i) initializers.push_back(DrawVariable(i));
     b_.device.clear();
     out_.init = b_.Group("init", initializers).node;
-    Scope root;
-    for (const Output number : out_.numbers) root.own.push_back(number);
-    root.own.push_back(DrawConst());
-    for (int i = 0; i < options_.size; ++i) DrawStatement(root);
-    out_.values = root.own;
+    for (const Output number : out_.numbers) root_.own.push_back(number);
+    root_.own.push_back(DrawConst());
+    Grow(options_.size);
+  }
+
+  void Grow(int statements) {
+    for (int i = 0; i < statements; ++i) DrawStatement(root_);
+    out_.values = root_.own;
     out_.values.insert(out_.values.end(), indices_.begin(), indices_.end());
     VIGIL_CHECK(b_.status().ok());
-    out_.graph.Finalize();
   }
 
  private:
@@ -81,9 +70,9 @@ class GraphDrawer {
     return from[draws_.Below(std::size(from))];
   }
 
-  void StandOn(Place place) { b_.device = Pick(Spellings(place)); }
-  Place StandAnywhere() {
-    const Place place = Pick(kPlaces);
+  void StandOn(const GraphPlace& place) { b_.device = place.devices[draws_.Below(place.devices.size())]; }
+  const GraphPlace& StandAnywhere() {
+    const GraphPlace& place = options_.places[draws_.Below(options_.places.size())];
     StandOn(place);
     return place;
   }
@@ -119,13 +108,15 @@ class GraphDrawer {
   }
 
   NodeId DrawVariable(int i) {
-    const Place place = StandAnywhere();
+    const GraphPlace& place = StandAnywhere();
     std::string name = fmt::format("v{}", i);
-    if (options_.stands_for_worker >= 0) name += "_of_" + TaskOf(place, options_.stands_for_worker);
+    if (!options_.stands_for.empty()) name += "_of_" + (place.task.empty() ? options_.stands_for : place.task);
     const Output initial = b_.Const(fmt::format("initial{}", i), DrawNumbers());
     const bool is_resource = Chance(30);
+    b_.container = options_.container;
     const ops::Variable variable =
         is_resource ? ops::MakeResourceVariable(b_, name, initial) : ops::MakeVariable(b_, name, initial);
+    b_.container.clear();
     out_.variables.push_back(variable.ref);
     reads_.push_back(variable.read);
     out_.updates.emplace_back();
@@ -227,7 +218,7 @@ class GraphDrawer {
 
   // An update that a check must let pass, by a value that was there before.
   void DrawGuarded(Scope& scope) {
-    const Place place = StandAnywhere();
+    const GraphPlace& place = StandAnywhere();
     const Output by = AddVectorHere(scope);
     StandOn(place);
     const NodeId check = Check(scope, by);
@@ -333,17 +324,20 @@ class GraphDrawer {
 
   const RandomGraphOptions options_;
   RandomGraph& out_;
+  Scope root_;
   Builder b_;
   SplitMix64 draws_;
   std::vector<Output> reads_;    // by variable
   std::vector<Output> indices_;  // which input a Merge has taken
 };
 
-}  // namespace
-
-RandomGraph::RandomGraph(const RandomGraphOptions& options) : graph(BuiltinOps()) {
-  GraphDrawer(options, *this).Draw();
+RandomGraph::RandomGraph(const RandomGraphOptions& options)
+    : graph(BuiltinOps()), drawer_(std::make_unique<Drawer>(options, *this)) {
+  drawer_->Begin();
 }
+RandomGraph::~RandomGraph() = default;
+
+void RandomGraph::Grow(int statements) { drawer_->Grow(statements); }
 
 std::string RandomGraph::Describe() const {
   std::string out;
@@ -357,10 +351,22 @@ std::string RandomGraph::Describe() const {
   return out;
 }
 
+bool AreSame(const std::vector<Tensor>& some, const std::vector<Tensor>& others) {
+  return std::ranges::equal(some, others, [](const Tensor& a, const Tensor& b) {
+    return a.dtype() == b.dtype() && a.shape() == b.shape() && a.bytes() == b.bytes();
+  });
+}
+
+std::string ValueText(const Tensor& value) {
+  if (value.dtype() == DType::kDouble) return fmt::format("{}", value.flat<double>());
+  if (value.dtype() == DType::kBool) return fmt::format("{}", value.flat<bool>());
+  return value.dtype() == DType::kInt32 ? fmt::format("{}", value.flat<std::int32_t>()) : value.Describe();
+}
+
 Tensor TwoSmallNumbers(SplitMix64& draws) {
   const auto number = [&] { return static_cast<double>(draws.Below(16)) / 4 - 2; };
   const double first = number();
   return Tensor::Vector<double>({first, number()});
 }
 
-}  // namespace vigil
+}  // namespace vigil::fakes

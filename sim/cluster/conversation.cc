@@ -1,0 +1,386 @@
+#include "vigil/sim/cluster/conversation.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/client/cluster_session.h"
+#include "vigil/core/session/direct_session.h"
+#include "vigil/sim/cluster/programs.h"
+
+namespace vigil::sim {
+namespace {
+
+using fakes::RandomGraph;
+using fakes::RandomStep;
+using fakes::StepDrawer;
+
+constexpr std::chrono::minutes kLongestWithout{30};  // without a session
+constexpr std::chrono::seconds kBetweenAttempts{5};  // between two attempts to have one
+constexpr std::chrono::minutes kMostCreating{1};
+constexpr std::chrono::minutes kMostSilence{2};
+constexpr int kLargest = 40;  // statements of a graph that grows
+constexpr int kSmallest = 4;
+constexpr std::size_t kMostLines = 3;
+constexpr std::uint64_t kOneInSoManyIsWrong = 50;
+constexpr int kMostTries = 12;
+
+std::string TextOf(const absl::Status& status, const std::vector<Tensor>& values) {
+  if (!status.ok()) return fmt::format("{}: {}", CodeName(CodeOf(status)), MessageOf(status));
+  std::vector<std::string> texts;
+  for (const Tensor& value : values) texts.push_back(fakes::ValueText(value));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::vector<fakes::GraphPlace> PlacesOf(const TrainerParts& parts) {
+  const std::string own = fmt::format("/job:{}/task:{}", parts.job_name, parts.index);
+  std::vector<fakes::GraphPlace> places = {{"", {"", "/device:CPU:0"}}, {TaskOf(parts), {own, own + "/device:CPU:0"}}};
+  const auto servers = parts.job.tasks.find("ps");
+  for (int i = 0; servers != parts.job.tasks.end() && i < servers->second; ++i) {
+    const std::string task = fmt::format("/task:{}", i);
+    places.push_back({fmt::format("ps{}", i), {"/job:ps" + task, "/job:ps/replica:0" + task + "/device:CPU:0"}});
+  }
+  return places;
+}
+
+absl::Status RunIt(Session& session, const RandomStep& step, std::vector<Tensor>* out) {
+  return session.Run({.spec = step.spec, .feed_values = step.feeds}, out);
+}
+
+}  // namespace
+
+const std::vector<Conversation::AskKind>& Conversation::AskKinds() {
+  static const std::vector<AskKind> kAll = {
+      {40, &Conversation::AskOnce},     {8, &Conversation::AskPrepared},   {4, &Conversation::AskTraced},
+      {12, &Conversation::AskSeveral},  {10, &Conversation::AskWhatIsNew}, {6, &Conversation::GiveUp},
+      {5, &Conversation::CloseAndOpen}, {5, &Conversation::CloseAsItRuns}, {5, &Conversation::OpenAnother},
+      {4, &Conversation::Reset},        {1, &Conversation::StandIdle},
+  };
+  return kAll;
+}
+
+Conversation::Conversation(const TrainerParts& parts)
+    : parts_(parts), env_(WithoutEvents(parts.env)), over_(*parts.env.tasks, "told to stop") {}
+
+absl::Status Conversation::Hold() {
+  std::unique_ptr<SignalWatch> watch;
+  if (IsToldToStop(parts_.job.plan, TaskOf(parts_))) {
+    VIGIL_ASSIGN_OR_RETURN(watch, env_.signals->Watch([this](std::string_view) { over_.Notify(); }));
+  }
+  VIGIL_RETURN_IF_ERROR(Anew());
+  parts_.recorder.Opened(env_.clock->Monotonic() - parts_.started);
+  parts_.opened();
+  for (std::int64_t i = 0; i < LastStepOf(parts_) && !over_.IsSet(); ++i) {
+    VIGIL_RETURN_IF_ERROR(Ask(*lines_[Below(lines_.size())]));
+    Sleep(parts_.takes(parts_.job.workload.step));
+  }
+  for (const auto& line : lines_) HangUp(*line);
+  return absl::OkStatus();
+}
+
+absl::Status Conversation::Ask(Line& line) {
+  int all = 0;
+  for (const AskKind& kind : AskKinds()) all += kind.weight;
+  auto drawn = static_cast<int>(Below(static_cast<std::uint64_t>(all)));
+  for (const AskKind& kind : AskKinds()) {
+    if (drawn < kind.weight) return (this->*kind.ask)(line);
+    drawn -= kind.weight;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Conversation::AskOnce(Line& line) { return AskBy(line, RunIt); }
+
+absl::Status Conversation::AskPrepared(Line& line) {
+  return AskBy(line, [this](Session& session, const RandomStep& step, std::vector<Tensor>* out) -> absl::Status {
+    CallableOptions options;
+    const auto names = [this](const std::vector<Output>& outputs, std::vector<std::string>& to) {
+      for (const Output output : outputs) to.push_back(graph_->graph.NameOf(output));
+    };
+    names(step.spec.feeds, options.feed);
+    names(step.spec.fetches, options.fetch);
+    for (const NodeId target : step.spec.targets) options.target.push_back(graph_->graph.node(target).name);
+    VIGIL_ASSIGN_OR_RETURN(const CallableHandle handle, session.MakeCallable(std::move(options)));
+    const absl::Status run = session.RunCallable(handle, step.feeds, out);
+    VIGIL_RETURN_IF_ERROR(session.ReleaseCallable(handle));
+    return run;
+  });
+}
+
+absl::Status Conversation::AskTraced(Line& line) {
+  return AskBy(line, [](Session& session, const RandomStep& step, std::vector<Tensor>* out) {
+    const RunOptions options{.trace_level = TraceLevel::kFullTrace};
+    RunMetadata metadata;
+    return session.Run({.spec = step.spec, .feed_values = step.feeds, .options = &options, .metadata = &metadata}, out);
+  });
+}
+
+absl::Status Conversation::AskSeveral(Line& line) {
+  std::vector<RandomStep> steps;
+  const std::size_t count = 2 + Below(3);
+  for (int i = 0; i < kMostTries && steps.size() < count; ++i) {
+    RandomStep step = steps_->Next();
+    if (!Updates(*graph_, step.spec)) steps.push_back(std::move(step));
+  }
+  return AskAtOnce(line, std::move(steps));
+}
+
+// By two tasks at once, half of the time.
+absl::Status Conversation::AskWhatIsNew(Line& line) {
+  if (size_ >= kLargest) return Anew();
+  const auto more = static_cast<int>(1 + Below(4));
+  size_ += more;
+  graph_->Grow(more);
+  steps_->DrawKinds();
+  return Below(2) == 0 ? AskOnce(line) : AskSeveral(line);
+}
+
+absl::Status Conversation::GiveUp(Line& line) {
+  const RandomStep step = steps_->Next();
+  const Heard alone = RunAlone(line, step);
+  const std::int64_t patience = Drawn(8 * Latency()) / std::chrono::milliseconds(1) + 1;
+  const Heard heard =
+      RunBy(*line.cluster, step, [patience](Session& session, const RandomStep& asked, std::vector<Tensor>* out) {
+        const RunOptions options{.timeout_in_ms = patience};
+        return session.Run({.spec = asked.spec, .feed_values = asked.feeds, .options = &options}, out);
+      });
+  if (CodeOf(heard.status) != Code::kDeadlineExceeded) return GoOn(line, step, Judge(line, step, alone, heard));
+  return Updates(*graph_, step.spec) ? Anew() : absl::OkStatus();
+}
+
+absl::Status Conversation::CloseAndOpen(Line& line) {
+  if (Below(2) == 0) Sleep(Drawn(kBetweenAttempts));
+  return Reopen(line);
+}
+
+absl::Status Conversation::CloseAsItRuns(Line& line) {
+  const RandomStep step = steps_->Next();
+  const Heard alone = RunAlone(line, step);
+  const auto heard = std::make_shared<Heard>();
+  const std::unique_ptr<Task> other = RunBeside(line, step, heard);
+  env_.tasks->SleepUntil(DeadlineAfter(env_, Drawn(4 * Latency())));
+  HangUp(line);
+  other->Join(kNever);
+  // ABORTED: the master has closed it before it hears of the run.
+  const Code code = CodeOf(heard->status);
+  if (code != Code::kCancelled && code != Code::kUsage && code != Code::kAborted) Judge(line, step, alone, *heard);
+  return Updates(*graph_, step.spec) ? Anew() : Reopen(line);
+}
+
+absl::Status Conversation::OpenAnother(Line& line) {
+  if (lines_.size() >= kMostLines) {
+    HangUp(line);
+    std::erase_if(lines_, [&line](const auto& each) { return each.get() == &line; });
+    return absl::OkStatus();
+  }
+  auto more = std::make_unique<Line>();
+  VIGIL_RETURN_IF_ERROR(Open(*more, env_.clock->Monotonic()));
+  if (more->cluster != nullptr) lines_.push_back(std::move(more));
+  return absl::OkStatus();
+}
+
+// Not at a master of others, whose sessions it would end.
+absl::Status Conversation::Reset(Line& line) {
+  if (!parts_.job.workload.master.empty()) return AskOnce(line);
+  const Time before = env_.clock->Monotonic();
+  const absl::Status reset = ResetCluster(env_, parts_.target, {container_}, Config());
+  // It may come to the end of its own time.
+  if (CodeOf(reset) != Code::kDeadlineExceeded)
+    parts_.recorder.Answered(CodeOf(reset),
+                             {.took = env_.clock->Monotonic() - before, .text = std::string(MessageOf(reset))});
+  if (!reset.ok()) return Anew();
+  const RandomStep step = steps_->Next();
+  for (const auto& each : lines_) {
+    const Heard heard = RunBy(*each->cluster, step, RunIt);
+    if (heard.status.ok())
+      parts_.recorder.Answered(Code::kOk, {.took = heard.took, .wrong = "a session answers whose master was reset"});
+  }
+  state_ = std::make_shared<ResourceManager>(env_);
+  initialised_ = false;
+  for (const auto& each : lines_) VIGIL_RETURN_IF_ERROR(Reopen(*each));
+  if (over_.IsSet()) return absl::OkStatus();
+  const Heard alone = RunAlone(line, step);
+  const Outcome outcome = Judge(line, step, alone, RunBy(*line.cluster, step, RunIt));
+  // What of a step that has failed is still to come would change what is initialised now.
+  if (outcome == Outcome::kBroken || Updates(*graph_, step.spec) || !Initialise(line)) return Anew();
+  return absl::OkStatus();
+}
+
+absl::Status Conversation::StandIdle(Line& line) {
+  Sleep(std::chrono::seconds(30 + Below(200)));
+  return AskOnce(line);
+}
+
+absl::Status Conversation::AskBy(Line& line, const Asked& ask) {
+  const RandomStep step = steps_->Next();
+  const Heard alone = RunAlone(line, step);
+  return GoOn(line, step, Judge(line, step, alone, RunBy(*line.cluster, step, ask)));
+}
+
+absl::Status Conversation::AskAtOnce(Line& line, std::vector<RandomStep> steps) {
+  std::vector<Heard> alone;
+  std::vector<std::shared_ptr<Heard>> heard;
+  std::vector<std::unique_ptr<Task>> tasks;
+  for (const RandomStep& step : steps) alone.push_back(RunAlone(line, step));
+  for (const RandomStep& step : steps) {
+    heard.push_back(std::make_shared<Heard>());
+    tasks.push_back(RunBeside(line, step, heard.back()));
+  }
+  for (const auto& task : tasks) task->Join(kNever);
+  bool broken = false;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    broken = Judge(line, steps[i], alone[i], *heard[i]) == Outcome::kBroken || broken;
+  return broken ? Reopen(line) : absl::OkStatus();
+}
+
+absl::Status Conversation::GoOn(Line& line, const RandomStep& step, Outcome outcome) {
+  if (outcome == Outcome::kAnswered) return absl::OkStatus();
+  const bool updates = Updates(*graph_, step.spec);
+  if (outcome == Outcome::kBroken) return updates ? Anew() : Reopen(line);
+  if (!updates) return absl::OkStatus();
+  CompareDetermined(line, step);
+  return Anew();
+}
+
+void Conversation::CompareDetermined(Line& line, const RandomStep& step) {
+  if (step.fails == kNoNode || step.may_fetch_dead) return;
+  const RandomStep look{.spec = {.fetches = DeterminedVariables(*graph_, step.spec, step.fails)},
+                        .text = "variables after: " + step.text};
+  if (look.spec.fetches.empty()) return;
+  const Heard alone = RunAlone(line, look);
+  Judge(line, look, alone, RunBy(*line.cluster, look, RunIt));
+}
+
+// Before variables have values a step may have several reasons to fail; and the task of a variable sends its value to
+// another one without knowing whether who wants it is dead, as TensorFlow's do.
+bool Conversation::IsSame(const RandomStep& step, const Heard& alone, const Heard& heard) const {
+  const Code code = CodeOf(heard.status);
+  const bool same = code == CodeOf(alone.status) && (!alone.status.ok() || fakes::AreSame(heard.values, alone.values));
+  if (initialised_) return same;
+  const bool lacks = code == Code::kFailedPrecondition || code == Code::kNotFound;
+  if (!alone.status.ok()) return lacks || code == Code::kInvalidArgument;
+  return same || (step.may_read_dead && lacks);
+}
+
+Conversation::Outcome Conversation::Judge(const Line& line, const RandomStep& step, const Heard& alone,
+                                          const Heard& heard) {
+  const Time now = env_.clock->Monotonic();
+  Answer answer{.took = heard.took, .session_for = now - line.opened};
+  if (initialised_) answer.initialised_for = now - initialised_at_;
+  const bool same = IsSame(step, alone, heard);
+  if (!same) answer.text = MessageOf(heard.status);
+  if (!same && heard.status.ok()) {
+    answer.wrong = fmt::format("{}, where one process answers {} ({})", TextOf(heard.status, heard.values),
+                               TextOf(alone.status, alone.values), step.text);
+  }
+  parts_.recorder.Answered(same ? Code::kOk : CodeOf(heard.status), std::move(answer));
+  if (!same) return Outcome::kBroken;
+  return alone.status.ok() ? Outcome::kAnswered : Outcome::kFailsAlone;
+}
+
+Conversation::Heard Conversation::RunBy(Session& session, const RandomStep& step, const Asked& ask) const {
+  Heard heard;
+  const Time before = env_.clock->Monotonic();
+  heard.status = ask(session, step, &heard.values);
+  heard.took = env_.clock->Monotonic() - before;
+  return heard;
+}
+
+Conversation::Heard Conversation::RunAlone(Line& line, const RandomStep& step) const {
+  return RunBy(*line.alone, step, RunIt);
+}
+
+std::unique_ptr<Task> Conversation::RunBeside(const Line& line, const RandomStep& step, std::shared_ptr<Heard> heard) {
+  return env_.tasks->Spawn("asks", [self = shared_from_this(), session = line.cluster, step, heard = std::move(heard)] {
+    *heard = self->RunBy(*session, step, RunIt);
+  });
+}
+
+SessionConfig Conversation::Config() const {
+  SessionConfig config = ConfigOf(parts_);
+  config.create_timeout = kMostCreating;
+  config.keepalive = kMostSilence;
+  return config;
+}
+
+absl::Status Conversation::Anew() {
+  const Time since = env_.clock->Monotonic();
+  while (!over_.IsSet()) {
+    for (const auto& line : lines_) HangUp(*line);
+    lines_.clear();
+    DrawGraph();
+    lines_.push_back(std::make_unique<Line>());
+    VIGIL_RETURN_IF_ERROR(Open(*lines_.back(), since));
+    if (over_.IsSet() || Initialise(*lines_.back())) break;
+    Sleep(kBetweenAttempts);
+  }
+  return absl::OkStatus();
+}
+
+void Conversation::DrawGraph() {
+  container_ = fmt::format("{}, life {}, graph {}", TaskOf(parts_), parts_.recorder.life(), ++graphs_);
+  size_ = kSmallest + static_cast<int>(Below(kLargest / 2));
+  const std::uint64_t seed = env_.random->Draw("conversation");
+  steps_.reset();
+  graph_ = std::make_unique<RandomGraph>(
+      fakes::RandomGraphOptions{.seed = seed, .size = size_, .places = PlacesOf(parts_), .container = container_});
+  steps_ = std::make_unique<StepDrawer>(*graph_, seed + 1, kOneInSoManyIsWrong);
+  state_ = std::make_shared<ResourceManager>(env_);
+  initialised_ = false;
+}
+
+absl::Status Conversation::Open(Line& line, Time since) {
+  ClusterSessionFactory factory(env_);
+  while (!over_.IsSet()) {
+    const Time before = env_.clock->Monotonic();
+    absl::StatusOr<std::unique_ptr<Session>> made = factory.Create(graph_->graph, parts_.target, Config());
+    if (made.ok()) {
+      line.cluster = *std::move(made);
+      line.alone = NewDirectSession(env_, graph_->graph, {.shared_resources = state_});
+      line.opened = env_.clock->Monotonic();
+      parts_.recorder.NewSession();
+      break;
+    }
+    const Time now = env_.clock->Monotonic();
+    parts_.recorder.Answered(CodeOf(made.status()),
+                             {.took = now - before, .text = std::string(MessageOf(made.status()))});
+    if (now - since > kLongestWithout) {
+      return MakeStatus(Code::kDeadlineExceeded,
+                        fmt::format("No session for {} min: {}", kLongestWithout / std::chrono::minutes(1),
+                                    MessageOf(made.status())));
+    }
+    Sleep(kBetweenAttempts);
+  }
+  return absl::OkStatus();
+}
+
+void Conversation::HangUp(Line& line) {
+  if (line.cluster != nullptr) line.cluster->Close().IgnoreError();
+}
+
+absl::Status Conversation::Reopen(Line& line) {
+  HangUp(line);
+  return Open(line, env_.clock->Monotonic());
+}
+
+bool Conversation::Initialise(Line& line) {
+  const RandomStep init{.spec = {.targets = {graph_->init}}, .text = "init"};
+  initialised_ = true;
+  initialised_at_ = env_.clock->Monotonic();
+  const Heard alone = RunAlone(line, init);
+  return Judge(line, init, alone, RunBy(*line.cluster, init, RunIt)) == Outcome::kAnswered;
+}
+
+std::uint64_t Conversation::Below(std::uint64_t count) const { return env_.random->Draw("conversation") % count; }
+
+Duration Conversation::Drawn(Duration most) const { return most * static_cast<std::int64_t>(Below(1001)) / 1000; }
+
+Duration Conversation::Latency() const { return parts_.job.plan.default_link.most_latency; }
+
+}  // namespace vigil::sim

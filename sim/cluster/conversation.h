@@ -1,0 +1,110 @@
+// A client that trains nothing and asks of its cluster whatever a session can be asked: random graphs on its own server
+// and the parameter servers (fakes/graphs), which grow while they are used; several sessions at a time; steps that run
+// at once, fail, are given up, are prepared, traced, or closed upon; resets of its container; long silences.
+//
+// Beside each session there is one in its own process, which is asked the same: what the cluster answers must be what
+// that one answers. What has failed otherwise may have changed variables, now or later: then the client goes on with
+// another graph, in another container. What it hears it tells the recorder; no answer is its own error.
+//
+// Thread safety and ownership: as Train(); its tasks hold it.
+#ifndef VIGIL_SIM_CLUSTER_CONVERSATION_H_
+#define VIGIL_SIM_CLUSTER_CONVERSATION_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "vigil/core/env/notification.h"
+#include "vigil/core/graph/resource.h"
+#include "vigil/core/session/session.h"
+#include "vigil/fakes/graphs/random_graph.h"
+#include "vigil/fakes/graphs/random_steps.h"
+#include "vigil/sim/cluster/trainer.h"
+
+namespace vigil::sim {
+
+class Conversation : public std::enable_shared_from_this<Conversation> {
+ public:
+  explicit Conversation(const TrainerParts& parts);
+  // So many asks as the workload's last step says. DEADLINE_EXCEEDED: no session for half an hour.
+  absl::Status Hold();
+
+ private:
+  // A session on the cluster, and the one in this process that stands for it.
+  struct Line {
+    std::shared_ptr<Session> cluster;
+    std::unique_ptr<Session> alone;
+    Time opened;
+  };
+  struct Heard {
+    absl::Status status;
+    std::vector<Tensor> values;
+    Duration took{0};
+  };
+  // What became of an ask.
+  enum class Outcome { kAnswered, kFailsAlone, kBroken };
+  using Asked = std::function<absl::Status(Session& session, const fakes::RandomStep& step, std::vector<Tensor>* out)>;
+  struct AskKind {
+    int weight;
+    absl::Status (Conversation::*ask)(Line& line);
+  };
+  static const std::vector<AskKind>& AskKinds();
+
+  // Each makes sure that there is a session, initialised, afterwards.
+  absl::Status Ask(Line& line);
+  absl::Status AskOnce(Line& line);
+  absl::Status AskPrepared(Line& line);
+  absl::Status AskTraced(Line& line);
+  absl::Status AskSeveral(Line& line);
+  absl::Status AskWhatIsNew(Line& line);
+  absl::Status GiveUp(Line& line);
+  absl::Status CloseAndOpen(Line& line);
+  absl::Status CloseAsItRuns(Line& line);
+  absl::Status OpenAnother(Line& line);
+  absl::Status Reset(Line& line);
+  absl::Status StandIdle(Line& line);
+
+  absl::Status AskBy(Line& line, const Asked& ask);
+  absl::Status AskAtOnce(Line& line, std::vector<fakes::RandomStep> steps);
+  absl::Status GoOn(Line& line, const fakes::RandomStep& step, Outcome outcome);
+  Outcome Judge(const Line& line, const fakes::RandomStep& step, const Heard& alone, const Heard& heard);
+  bool IsSame(const fakes::RandomStep& step, const Heard& alone, const Heard& heard) const;
+  Heard RunBy(Session& session, const fakes::RandomStep& step, const Asked& ask) const;
+  Heard RunAlone(Line& line, const fakes::RandomStep& step) const;
+  std::unique_ptr<Task> RunBeside(const Line& line, const fakes::RandomStep& step, std::shared_ptr<Heard> heard);
+  void CompareDetermined(Line& line, const fakes::RandomStep& step);
+
+  // Another graph in another container, with one session.
+  absl::Status Anew();
+  void DrawGraph();
+  absl::Status Open(Line& line, Time since);
+  absl::Status Reopen(Line& line);
+  static void HangUp(Line& line);
+  bool Initialise(Line& line);
+  SessionConfig Config() const;
+
+  std::uint64_t Below(std::uint64_t count) const;
+  Duration Drawn(Duration most) const;  // anything up to that
+  Duration Latency() const;
+  void Sleep(Duration pause) { over_.Wait(DeadlineAfter(env_, pause)); }
+
+  const TrainerParts& parts_;
+  const Env env_;
+  Notification over_;  // told to stop
+  int graphs_ = 0;
+  std::string container_;
+  std::unique_ptr<fakes::RandomGraph> graph_;
+  int size_ = 0;  // of the graph, in statements
+  std::unique_ptr<fakes::StepDrawer> steps_;
+  std::shared_ptr<ResourceManager> state_;  // of the sessions in this process
+  std::vector<std::unique_ptr<Line>> lines_;
+  bool initialised_ = false;
+  Time initialised_at_;
+};
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_CLUSTER_CONVERSATION_H_
