@@ -47,6 +47,18 @@ TEST_F(BuilderTest, WithoutScopesTheDeviceIsTakenAsItIs) {
   EXPECT_EQ(DeviceOf(Const()), "anything");
 }
 
+TEST_F(BuilderTest, WhatHasStateIsInTheContainer) {
+  const auto container_of = [this](Output output) {
+    const Attrs& attrs = graph_.node(output.node).attrs;
+    return attrs.contains("container") ? std::get<std::string>(attrs.at("container")) : "none";
+  };
+  EXPECT_EQ(container_of(b_.Op("Var", {})), "none");
+  b_.container = "experiment";
+  EXPECT_EQ(container_of(b_.Op("Var", {})), "experiment");
+  EXPECT_EQ(container_of(b_.Op("Var", {}, {.attrs = {{"container", "own"}}})), "own");
+  EXPECT_EQ(container_of(Const()), "none");
+}
+
 TEST_F(BuilderTest, AFunctionThatThrowsFailsTheBuilder) {
   DeviceScope scope(b_, [](const Node&) -> absl::StatusOr<std::string> { throw std::runtime_error("no such task"); });
   EXPECT_EQ(DeviceOf(Const()), "failed");

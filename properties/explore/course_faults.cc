@@ -24,6 +24,7 @@ constexpr SmallJobInfo kSmallJobs[] = {
     {"worker", "a parameter server, a chief that saves, a worker"},
     {"sync", "the same, with synchronous replicas"},
     {"input", "the same, fed by queues"},
+    {"conversation", "two parameter servers and a chief that asks whatever a session can be asked"},
 };
 
 }  // namespace
@@ -88,6 +89,10 @@ std::optional<replays::Scenario> SmallJobOf(std::string_view name) {
   job.workload.least_boot = job.workload.most_boot = std::chrono::milliseconds(100);
   if (name == "sync") job.workload.kind = sim::WorkloadKind::kSyncRegression;
   if (name == "input") job.workload.kind = sim::WorkloadKind::kInputPipeline;
+  if (name != "conversation") return scenario;
+  job.workload.kind = sim::WorkloadKind::kConversation;
+  job.workload.last_step = 24;
+  job.tasks = {{"chief", 1}, {"ps", 2}};
   return scenario;
 }
 

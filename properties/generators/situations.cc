@@ -273,6 +273,7 @@ void DrawConversation(Draws draws, JobSpec& job) {
   workload.shared_input = workload.input_rest = workload.shuffled_input = workload.staged_input = false;
   workload.input_batch = 1;
   job.plan.session_calls.clear();
+  if (draws.Chance(30)) workload.master = "ps:0";
   job.limit += workload.last_step * workload.step + std::chrono::hours(1);
   if (draws.Chance(35)) {
     job.plan = {.default_link = job.plan.default_link};

@@ -576,8 +576,8 @@ std::vector<CheckerCase> CheckerCases() {
       {"job.gets_on_when_healed", "and is recovered from", StandsUntil(300, Kind::kRecovery),
        StandsUntil(320, Kind::kRecovery)},
   };
-  for (std::vector<CheckerCase> (*const more)() : {QueueCases, StopCases, ReachCases, RestoreCases, CasesOfCheckpoints,
-                                                   CasesOfServersAtRest, CasesBesideTheTraining}) {
+  for (std::vector<CheckerCase> (*const more)() : {QueueCases, StopCases, ReachCases, AnswerCases, RestoreCases,
+                                                   CasesOfCheckpoints, CasesOfServersAtRest, CasesBesideTheTraining}) {
     for (CheckerCase& forged : more()) cases.push_back(std::move(forged));
   }
   return cases;

@@ -55,6 +55,8 @@ std::vector<CheckerCase> QueueCases();
 std::vector<CheckerCase> StopCases();
 // ... of restores, and of what servers hold and who trains is told.
 std::vector<CheckerCase> RestoreCases();
+// ... and of what conversations hear.
+std::vector<CheckerCase> AnswerCases();
 // ... and of what a task can feel.
 std::vector<CheckerCase> ReachCases();
 

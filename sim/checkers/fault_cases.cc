@@ -1,4 +1,6 @@
-// The forged histories of servers that are told to stop, and of runs that fail when something was struck.
+// The forged histories of servers that are told to stop, of runs that fail when something was struck, and of what
+// conversations hear.
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -58,7 +60,62 @@ JobEvidence Besides(JobEvidence evidence, RpcFault fault) {
   return evidence;
 }
 
+// What a conversation hears in second 1,000, of a session that was made, and variables that were initialised, so many
+// seconds before. A server has begun in second 1, and everything has healed in second 100.
+struct Hears {
+  Code code = Code::kOk;
+  int session_for = 500;
+  int initialised_for = 500;
+  int took = 1;
+  std::string wrong = {};
+};
+JobEvidence ThatHears(const Hears& hears) {
+  JobEvidence evidence;
+  evidence.spec.workload.kind = WorkloadKind::kConversation;
+  evidence.facts.faults = {{.kind = "crash_restart", .planned = 1, .fired = 1, .effective = 1}};
+  Add(evidence, 1, "ps:0", JobMoment::Kind::kServing);
+  Add(evidence, 100, "", JobMoment::Kind::kHealed);
+  JobMoment& heard = Add(evidence, 1000, "worker:0", JobMoment::Kind::kAnswered);
+  heard.code = hears.code;
+  heard.answer = std::make_shared<Answer>(Answer{.took = std::chrono::seconds(hears.took),
+                                                 .session_for = std::chrono::seconds(hears.session_for),
+                                                 .initialised_for = std::chrono::seconds(hears.initialised_for),
+                                                 .wrong = hears.wrong});
+  return evidence;
+}
+JobEvidence OfAnOldSession(Code code, int initialised_for = 500) {
+  return ThatHears({.code = code, .session_for = 990, .initialised_for = initialised_for});
+}
+JobEvidence InACalmJob(JobEvidence evidence) {
+  evidence.facts.faults.clear();
+  return evidence;
+}
+JobEvidence WhereOneStaysAway(JobEvidence evidence, std::int64_t fired) {
+  evidence.facts.faults.push_back({.kind = "crash_for_good", .planned = 1, .fired = fired});
+  return evidence;
+}
+JobEvidence WithATimeout(JobEvidence evidence) {
+  evidence.spec.workload.timeout_ms = 1000;
+  return evidence;
+}
+
 }  // namespace
+
+std::vector<CheckerCase> AnswerCases() {
+  constexpr std::string_view kId = "session.answers_as_alone";
+  return {{kId, "the answer is wrong", ThatHears({}), ThatHears({.wrong = "[1], where one process answers [2]"})},
+          {kId, "a code that no fault gives", OfAnOldSession(Code::kAborted), OfAnOldSession(Code::kInternal)},
+          {kId, "a timeout that nobody has set", WithATimeout(OfAnOldSession(Code::kDeadlineExceeded)),
+           OfAnOldSession(Code::kDeadlineExceeded)},
+          {kId, "nobody has lost what was initialised", OfAnOldSession(Code::kFailedPrecondition, 999),
+           OfAnOldSession(Code::kFailedPrecondition, 998)},
+          {kId, "no fault has struck", InACalmJob(ThatHears({})), InACalmJob(OfAnOldSession(Code::kUnavailable))},
+          {kId, "all had healed long before", ThatHears({.code = Code::kUnavailable, .session_for = 721}),
+           ThatHears({.code = Code::kUnavailable, .session_for = 720})},
+          {kId, "and the answer takes long", ThatHears({.took = 60}), ThatHears({.took = 61})},
+          {kId, "who is said to stay away has not gone", WhereOneStaysAway(ThatHears({.code = Code::kUnavailable}), 1),
+           WhereOneStaysAway(ThatHears({.code = Code::kUnavailable}), 0)}};
+}
 
 std::vector<CheckerCase> ReachCases() {
   constexpr std::string_view kId = "job.failures_are_in_reach";

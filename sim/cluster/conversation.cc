@@ -25,7 +25,6 @@ constexpr std::chrono::minutes kLongestWithout{30};  // without a session
 constexpr std::chrono::seconds kBetweenAttempts{5};  // between two attempts to have one
 constexpr std::chrono::minutes kMostCreating{1};
 constexpr std::chrono::minutes kMostSilence{2};
-constexpr int kLargest = 40;  // statements of a graph that grows
 constexpr int kSmallest = 4;
 constexpr std::size_t kMostLines = 3;
 constexpr std::uint64_t kOneInSoManyIsWrong = 50;
@@ -49,18 +48,19 @@ std::vector<fakes::GraphPlace> PlacesOf(const TrainerParts& parts) {
   return places;
 }
 
-absl::Status RunIt(Session& session, const RandomStep& step, std::vector<Tensor>* out) {
+}  // namespace
+
+absl::Status Conversation::RunStep(Session& session, const RandomStep& step, std::vector<Tensor>* out) {
   return session.Run({.spec = step.spec, .feed_values = step.feeds}, out);
 }
 
-}  // namespace
-
 const std::vector<Conversation::AskKind>& Conversation::AskKinds() {
   static const std::vector<AskKind> kAll = {
-      {40, &Conversation::AskOnce},     {8, &Conversation::AskPrepared},   {4, &Conversation::AskTraced},
-      {12, &Conversation::AskSeveral},  {10, &Conversation::AskWhatIsNew}, {6, &Conversation::GiveUp},
-      {5, &Conversation::CloseAndOpen}, {5, &Conversation::CloseAsItRuns}, {5, &Conversation::OpenAnother},
-      {4, &Conversation::Reset},        {1, &Conversation::StandIdle},
+      {40, &Conversation::AskOnce},       {8, &Conversation::AskPrepared},   {4, &Conversation::AskTraced},
+      {12, &Conversation::AskSeveral},    {10, &Conversation::AskWhatIsNew}, {6, &Conversation::GiveUp},
+      {5, &Conversation::CloseAndOpen},   {5, &Conversation::CloseAsItRuns}, {5, &Conversation::OpenAnother},
+      {4, &Conversation::Reset},          {1, &Conversation::StandIdle},     {5, &Conversation::AskQueue},
+      {5, &Conversation::AskAccumulator},
   };
   return kAll;
 }
@@ -95,7 +95,7 @@ absl::Status Conversation::Ask(Line& line) {
   return absl::OkStatus();
 }
 
-absl::Status Conversation::AskOnce(Line& line) { return AskBy(line, RunIt); }
+absl::Status Conversation::AskOnce(Line& line) { return AskBy(line, RunStep); }
 
 absl::Status Conversation::AskPrepared(Line& line) {
   return AskBy(line, [this](Session& session, const RandomStep& step, std::vector<Tensor>* out) -> absl::Status {
@@ -133,7 +133,7 @@ absl::Status Conversation::AskSeveral(Line& line) {
 
 // By two tasks at once, half of the time.
 absl::Status Conversation::AskWhatIsNew(Line& line) {
-  if (size_ >= kLargest) return Anew();
+  if (size_ >= kLargestGraph) return Anew();
   const auto more = static_cast<int>(1 + Below(4));
   size_ += more;
   graph_->Grow(more);
@@ -197,7 +197,7 @@ absl::Status Conversation::Reset(Line& line) {
   if (!reset.ok()) return Anew();
   const RandomStep step = steps_->Next();
   for (const auto& each : lines_) {
-    const Heard heard = RunBy(*each->cluster, step, RunIt);
+    const Heard heard = RunBy(*each->cluster, step, RunStep);
     if (heard.status.ok())
       parts_.recorder.Answered(Code::kOk, {.took = heard.took, .wrong = "a session answers whose master was reset"});
   }
@@ -206,7 +206,7 @@ absl::Status Conversation::Reset(Line& line) {
   for (const auto& each : lines_) VIGIL_RETURN_IF_ERROR(Reopen(*each));
   if (over_.IsSet()) return absl::OkStatus();
   const Heard alone = RunAlone(line, step);
-  const Outcome outcome = Judge(line, step, alone, RunBy(*line.cluster, step, RunIt));
+  const Outcome outcome = Judge(line, step, alone, RunBy(*line.cluster, step, RunStep));
   // What of a step that has failed is still to come would change what is initialised now.
   if (outcome == Outcome::kBroken || Updates(*graph_, step.spec) || !Initialise(line)) return Anew();
   return absl::OkStatus();
@@ -254,7 +254,7 @@ void Conversation::CompareDetermined(Line& line, const RandomStep& step) {
                         .text = "variables after: " + step.text};
   if (look.spec.fetches.empty()) return;
   const Heard alone = RunAlone(line, look);
-  Judge(line, look, alone, RunBy(*line.cluster, look, RunIt));
+  Judge(line, look, alone, RunBy(*line.cluster, look, RunStep));
 }
 
 // Before variables have values a step may have several reasons to fail; and the task of a variable sends its value to
@@ -293,12 +293,16 @@ Conversation::Heard Conversation::RunBy(Session& session, const RandomStep& step
 }
 
 Conversation::Heard Conversation::RunAlone(Line& line, const RandomStep& step) const {
-  return RunBy(*line.alone, step, RunIt);
+  return RunBy(*line.alone, step, RunStep);
 }
 
-std::unique_ptr<Task> Conversation::RunBeside(const Line& line, const RandomStep& step, std::shared_ptr<Heard> heard) {
-  return env_.tasks->Spawn("asks", [self = shared_from_this(), session = line.cluster, step, heard = std::move(heard)] {
-    *heard = self->RunBy(*session, step, RunIt);
+std::unique_ptr<Task> Conversation::RunBeside(const Line& line, const RandomStep& step, std::shared_ptr<Heard> heard,
+                                              std::int64_t patience_ms) {
+  return env_.tasks->Spawn("asks", [self = shared_from_this(), session = line.cluster, step, heard = std::move(heard),
+                                    options = RunOptions{.timeout_in_ms = patience_ms}] {
+    *heard = self->RunBy(*session, step, [&](Session& on, const RandomStep& asked, std::vector<Tensor>* out) {
+      return on.Run({.spec = asked.spec, .feed_values = asked.feeds, .options = &options}, out);
+    });
   });
 }
 
@@ -325,7 +329,7 @@ absl::Status Conversation::Anew() {
 
 void Conversation::DrawGraph() {
   container_ = fmt::format("{}, life {}, graph {}", TaskOf(parts_), parts_.recorder.life(), ++graphs_);
-  size_ = kSmallest + static_cast<int>(Below(kLargest / 2));
+  size_ = kSmallest + static_cast<int>(Below(kLargestGraph / 2));
   const std::uint64_t seed = env_.random->Draw("conversation");
   steps_.reset();
   graph_ = std::make_unique<RandomGraph>(
@@ -374,7 +378,7 @@ bool Conversation::Initialise(Line& line) {
   initialised_ = true;
   initialised_at_ = env_.clock->Monotonic();
   const Heard alone = RunAlone(line, init);
-  return Judge(line, init, alone, RunBy(*line.cluster, init, RunIt)) == Outcome::kAnswered;
+  return Judge(line, init, alone, RunBy(*line.cluster, init, RunStep)) == Outcome::kAnswered;
 }
 
 std::uint64_t Conversation::Below(std::uint64_t count) const { return env_.random->Draw("conversation") % count; }

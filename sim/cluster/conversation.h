@@ -1,6 +1,7 @@
 // A client that trains nothing and asks of its cluster whatever a session can be asked: random graphs on its own server
 // and the parameter servers (fakes/graphs), which grow while they are used; several sessions at a time; steps that run
-// at once, fail, are given up, are prepared, traced, or closed upon; resets of its container; long silences.
+// at once, fail, are given up, are prepared, traced, or closed upon; resets of its container; long silences; queues and
+// accumulators, at which several runs meet.
 //
 // Beside each session there is one in its own process, which is asked the same: what the cluster answers must be what
 // that one answers. What has failed otherwise may have changed variables, now or later: then the client goes on with
@@ -18,6 +19,7 @@
 
 #include "absl/status/status.h"
 #include "vigil/core/env/notification.h"
+#include "vigil/core/graph/builder.h"
 #include "vigil/core/graph/resource.h"
 #include "vigil/core/session/session.h"
 #include "vigil/fakes/graphs/random_graph.h"
@@ -47,6 +49,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   // What became of an ask.
   enum class Outcome { kAnswered, kFailsAlone, kBroken };
   using Asked = std::function<absl::Status(Session& session, const fakes::RandomStep& step, std::vector<Tensor>* out)>;
+  static constexpr int kLargestGraph = 40;  // in statements
   struct AskKind {
     int weight;
     absl::Status (Conversation::*ask)(Line& line);
@@ -66,6 +69,8 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   absl::Status OpenAnother(Line& line);
   absl::Status Reset(Line& line);
   absl::Status StandIdle(Line& line);
+  absl::Status AskQueue(Line& line);
+  absl::Status AskAccumulator(Line& line);
 
   absl::Status AskBy(Line& line, const Asked& ask);
   absl::Status AskAtOnce(Line& line, std::vector<fakes::RandomStep> steps);
@@ -74,7 +79,13 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   bool IsSame(const fakes::RandomStep& step, const Heard& alone, const Heard& heard) const;
   Heard RunBy(Session& session, const fakes::RandomStep& step, const Asked& ask) const;
   Heard RunAlone(Line& line, const fakes::RandomStep& step) const;
-  std::unique_ptr<Task> RunBeside(const Line& line, const fakes::RandomStep& step, std::shared_ptr<Heard> heard);
+  static absl::Status RunStep(Session& session, const fakes::RandomStep& step, std::vector<Tensor>* out);
+  // `patience_ms`: 0 = for ever.
+  std::unique_ptr<Task> RunBeside(const Line& line, const fakes::RandomStep& step, std::shared_ptr<Heard> heard,
+                                  std::int64_t patience_ms = 0);
+  // Whether the cluster answers with these values.
+  bool Expect(const Line& line, const fakes::RandomStep& step, std::vector<Tensor> values);
+  std::string StandOnAServer(Builder& b);  // gives a name that no other queue has
   void CompareDetermined(Line& line, const fakes::RandomStep& step);
 
   // Another graph in another container, with one session.
@@ -98,6 +109,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   std::string container_;
   std::unique_ptr<fakes::RandomGraph> graph_;
   int size_ = 0;  // of the graph, in statements
+  int meetings_ = 0;
   std::unique_ptr<fakes::StepDrawer> steps_;
   std::shared_ptr<ResourceManager> state_;  // of the sessions in this process
   std::vector<std::unique_ptr<Line>> lines_;
