@@ -55,24 +55,20 @@ class AnswerCheck {
     const std::string seen =
         fmt::format("{} after {:.3f} s ({})", CodeName(moment.code), ToSeconds(answer.took), answer.text);
     if (moment.code == Code::kOk) return undisturbed && answer.took > kLongest ? seen : "";
-    if (undisturbed || !MayFail(moment)) return seen;
-    return "";
+    // It may be long ago that a server has lost its variables.
+    if (moment.code == Code::kFailedPrecondition || moment.code == Code::kNotFound)
+      return HasLostVariables(moment) ? "" : seen;
+    return undisturbed || !MayFail(moment.code) ? seen : "";
   }
 
-  bool MayFail(const JobMoment& moment) const {
-    switch (moment.code) {
-      case Code::kAborted:
-      case Code::kUnavailable:
-        return true;
-      case Code::kDeadlineExceeded:
-        return run_.spec.workload.timeout_ms > 0;
-      // A server has lost its variables: it was another process when they were initialised.
-      case Code::kFailedPrecondition:
-      case Code::kNotFound:
-        return server_began_ + moment.answer->initialised_for >= moment.at;
-      default:
-        return false;
-    }
+  // A server that was another process when they were initialised.
+  bool HasLostVariables(const JobMoment& moment) const {
+    return server_began_ + moment.answer->initialised_for >= moment.at;
+  }
+
+  bool MayFail(Code code) const {
+    return code == Code::kAborted || code == Code::kUnavailable ||
+           (code == Code::kDeadlineExceeded && run_.spec.workload.timeout_ms > 0);
   }
 
   const JobRun& run_;

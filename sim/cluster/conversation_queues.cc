@@ -59,6 +59,8 @@ absl::Status Conversation::AskQueue(Line& line) {
   for (std::int64_t i = 0; i < count; ++i) {
     if (!Expect(line, Step("a put", {.feeds = {element}, .targets = {put}}, {Number(10 + i)}), {})) return Anew();
   }
+  const Tensor counted = Tensor::Scalar<std::int32_t>(static_cast<std::int32_t>(count));
+  if (!Expect(line, Step("its size", {.fetches = {size}}), {counted})) return Anew();
   const auto gives_up = std::make_shared<Heard>();
   const std::int64_t patience = 500 + static_cast<std::int64_t>(Below(4000));
   const RandomStep taking_many = Step("a take of three", {.fetches = {many}});
@@ -72,9 +74,7 @@ absl::Status Conversation::AskQueue(Line& line) {
     Judge(line, taking_many, nothing, *gives_up);
     return Anew();
   }
-  if (!taken || !Expect(line, Step("its size", {.fetches = {size}}),
-                        {Tensor::Scalar<std::int32_t>(static_cast<std::int32_t>(count - 1))}))
-    return Anew();
+  if (!taken) return Anew();
   for (std::int64_t i = 1; i < count; ++i) {
     if (!Expect(line, Step("a take", {.fetches = {take}}), {Number(10 + i)})) return Anew();
   }
