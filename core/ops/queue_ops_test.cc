@@ -124,6 +124,19 @@ TEST_F(QueueOpsTest, DequeueManyTakesAllOrNothing) {
   EXPECT_EQ(Show(take_), "int64 [] 4");
 }
 
+TEST_F(QueueOpsTest, WhoStandsBehindOneThatGivesUpGetsWhatThatHeld) {
+  const std::vector<DType> types{DType::kInt64};
+  const Output many =
+      b_.Op("QueueDequeueManyV2", {queue_.handle, Scalar<std::int32_t>(3)}, {.attrs = {{"component_types", types}}});
+  Start("put", Put({1, 2}));
+  Start("many", many.node, DeadlineAfter(fake_.env(), std::chrono::seconds(3)));
+  Start("behind", take_.node);
+  EXPECT_THAT(lines_, ElementsAre("put OK"));
+  EXPECT_TRUE(tasks_.back()->Join(DeadlineAfter(fake_.env(), std::chrono::seconds(4))));
+  EXPECT_THAT(lines_, ElementsAre("put OK", "many DEADLINE_EXCEEDED: Timed out waiting for notification", "behind OK"));
+  EXPECT_EQ(Show(take_), "int64 [] 2");
+}
+
 TEST_F(QueueOpsTest, ARenewingEnqueueOpensTheQueueAndReplacesWhatIsInIt) {
   const auto renew = [this](std::vector<std::int64_t> values) {
     return vigil::Show(Run(b_.Op("QueueEnqueueManyV2", {queue_.handle, Vec<std::int64_t>(std::move(values))},

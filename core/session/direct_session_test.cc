@@ -171,6 +171,17 @@ TEST_F(DirectSessionTest, SharedResourcesAreSharedButWhatIsPerSession) {
   EXPECT_THAT(lines_, ElementsAre("b CANCELLED: waiting was cancelled\n\t [[{{node wait}}]]"));
 }
 
+TEST_F(DirectSessionTest, WhoWaitsForWhatIsSharedIsWokenByTheEndOfItsSession) {
+  const auto shared = std::make_shared<ResourceManager>(fake_.env());
+  const Output wait = g_.Node("WaitShared", "wait_shared", {g_.Node("Gate", "shared_gate")});
+  const std::unique_ptr<Session> session = NewSession({.shared_resources = shared});
+  Start("waits", *session, wait);
+  EXPECT_THAT(lines_, IsEmpty());
+  EXPECT_EQ(Text(session->Close()), "OK");
+  fake_.tasks.RunReady();
+  EXPECT_THAT(lines_, ElementsAre(HasSubstr("waits CANCELLED: waiting was cancelled")));
+}
+
 TEST_F(DirectSessionTest, AResetIsSeenByTheNextRun) {
   const auto shared = std::make_shared<ResourceManager>(fake_.env());
   const std::unique_ptr<Session> session = NewSession({.shared_resources = shared});
@@ -220,6 +231,9 @@ TEST_F(DirectSessionTest, TimeoutsOfARunAndOfTheSession) {
   const std::unique_ptr<Session> impatient = NewSession({.config = {.operation_timeout_in_ms = 500}});
   EXPECT_THAT(Fetch(*impatient, {wait_}), HasSubstr("DEADLINE_EXCEEDED"));
   EXPECT_EQ(fake_.clock.Monotonic().since_epoch, std::chrono::milliseconds(2000));
+  const RunOptions of_other_things{.trace_level = TraceLevel::kFullTrace};
+  EXPECT_THAT(Fetch(*impatient, {wait_}, {}, {}, of_other_things), HasSubstr("DEADLINE_EXCEEDED"));
+  EXPECT_EQ(fake_.clock.Monotonic().since_epoch, std::chrono::milliseconds(2500));
 }
 
 TEST_F(DirectSessionTest, AFullTraceTellsEveryNodeThatRan) {

@@ -55,12 +55,20 @@ struct Gate : Resource {
   bool open = false;  // guarded by *mutex
 };
 
-Gate& GateOf(KernelContext& c) {
-  return **c.resource<Gate>([&c] { return std::make_shared<Gate>(c.env()); });
+struct SharedGate : Gate {
+  static constexpr std::string_view kKind = "shared gate";
+  static constexpr bool kPerSession = false;
+  using Gate::Gate;
+};
+
+template <typename AnyGate>
+AnyGate& GateOf(KernelContext& c) {
+  return **c.resource<AnyGate>([&c] { return std::make_shared<AnyGate>(c.env()); });
 }
 
+template <typename AnyGate>
 absl::Status WaitAtGate(KernelContext& c) {
-  Gate& gate = GateOf(c);
+  Gate& gate = GateOf<AnyGate>(c);
   MutexLock lock(*gate.mutex);
   while (!gate.open) {
     if (c.cancelled()) return MakeStatus(Code::kCancelled, "waiting was cancelled");
@@ -71,7 +79,7 @@ absl::Status WaitAtGate(KernelContext& c) {
 }
 
 absl::Status OpenGate(KernelContext& c) {
-  Gate& gate = GateOf(c);
+  Gate& gate = GateOf<Gate>(c);
   MutexLock lock(*gate.mutex);
   gate.open = true;
   gate.changed->NotifyAll();
@@ -109,7 +117,9 @@ OpRegistry TestOps() {
   ops.Register(
       {.name = "Bump", .inputs = 2, .output_types = number, .compute = Bump, .ref_inputs = 1, .forwards_ref = true});
   ops.Register({.name = "Gate", .output_types = Always({DType::kResource}), .is_resource = true});
-  ops.Register({.name = "Wait", .inputs = 1, .output_types = number, .compute = WaitAtGate, .ref_inputs = 1});
+  ops.Register({.name = "Wait", .inputs = 1, .output_types = number, .compute = WaitAtGate<Gate>, .ref_inputs = 1});
+  ops.Register(
+      {.name = "WaitShared", .inputs = 1, .output_types = number, .compute = WaitAtGate<SharedGate>, .ref_inputs = 1});
   ops.Register({.name = "Open", .inputs = 1, .output_types = number, .compute = OpenGate, .ref_inputs = 1});
   ops.Register({.name = "Fail", .output_types = number, .compute = [](KernelContext& c) {
                   return MakeStatus(static_cast<Code>(c.attr<std::int64_t>("code")), "as asked");

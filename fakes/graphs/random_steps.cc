@@ -7,9 +7,26 @@
 #include <iterator>
 #include <ranges>
 
+#include "vigil/core/base/code.h"
 #include "vigil/core/session/plan.h"
 
 namespace vigil::fakes {
+
+std::string AnswerText(const StepAnswer& answer) {
+  if (!answer.status.ok()) return fmt::format("{}: {}", CodeName(CodeOf(answer.status)), MessageOf(answer.status));
+  std::vector<std::string> values;
+  for (const Tensor& value : answer.values) values.push_back(ValueText(value));
+  return fmt::format("{}", fmt::join(values, ", "));
+}
+
+bool AreSameAnswers(const RandomStep& step, bool initialised, const StepAnswer& alone, const StepAnswer& cluster) {
+  const Code code = CodeOf(cluster.status);
+  const bool same = code == CodeOf(alone.status) && (!alone.status.ok() || AreSame(cluster.values, alone.values));
+  if (initialised) return same;
+  if (!alone.status.ok())
+    return code == Code::kFailedPrecondition || code == Code::kNotFound || code == Code::kInvalidArgument;
+  return same || (step.may_read_dead && code == Code::kFailedPrecondition);
+}
 
 void StepDrawer::DrawKinds() {
   kinds_.clear();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "vigil/core/base/splitmix64.h"
 #include "vigil/core/session/session.h"
 #include "vigil/core/tensor/tensor.h"
@@ -25,10 +26,23 @@ struct RandomStep {
   std::string text;            // for reports
 };
 
+// What a session says to a step.
+struct StepAnswer {
+  absl::Status status;
+  std::vector<Tensor> values;
+};
+// "[1, 2], [0.5, 4]", "ABORTED: why".
+std::string AnswerText(const StepAnswer& answer);
+
+// Whether one on a cluster says what one in a single process says: the same values, or the same code. Before variables
+// have values (`initialised`) a step may have several reasons to fail. And the task of a variable sends its value to
+// another one without knowing whether who wants it is dead, as TensorFlow's do.
+bool AreSameAnswers(const RandomStep& step, bool initialised, const StepAnswer& alone, const StepAnswer& cluster);
+
 class StepDrawer {
  public:
   // `graph` is borrowed. Of `wrong_in` steps five are wrong: a check that does not hold (three of them, where there is
-  // one), a feed of another shape, one that is missing.
+  // one), a feed of another shape, one that is missing. REQUIRES: wrong_in >= 5.
   StepDrawer(const RandomGraph& graph, std::uint64_t seed, std::uint64_t wrong_in = 10)
       : graph_(graph), draws_(seed), wrong_in_(wrong_in) {
     DrawKinds();

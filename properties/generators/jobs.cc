@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -593,8 +592,8 @@ replays::Scenario RandomJob(std::uint64_t seed) {
   planner.Plan();
   planner.PlanMore(draws);
   DrawSituation(draws, phase, job);
-  if (!job.workload.master.empty()) Planner(draws.Split("master"), kinds, job, phase).PlanForMaster();
-  DrawConversation(draws.Split("conversation"), job);
+  if (DrawConversation(draws.Split("conversation"), job) || job.workload.master.empty()) return scenario;
+  Planner(draws.Split("master"), kinds, job, phase).PlanForMaster();
   return scenario;
 }
 

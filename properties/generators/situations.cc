@@ -233,6 +233,27 @@ void WorkersAreToldToStop(Draws& draws, Duration phase, JobSpec& job) {
   }
 }
 
+bool TrainsLong(const JobSpec& job) {
+  const WorkloadKind kind = job.workload.kind;
+  return (kind == WorkloadKind::kAsyncRegression || kind == WorkloadKind::kInputPipeline) && !HasAMaster(job);
+}
+
+// A training of hours, in which something is lost now and then: longer after one another than anybody tries to recover
+// from one.
+void FarApart(Draws& draws, Duration phase, JobSpec& job) {
+  const Duration before = job.workload.step;
+  job.workload.step = std::chrono::seconds(draws.Between(60, 80)) * (1 + CountOf(job, "worker"));
+  job.workload.timeout_ms = 0;
+  job.limit += (job.workload.step - before) * job.workload.last_step;
+  Duration at = AnyTime(draws, phase);
+  for (std::int64_t more = draws.Between(2, 3); more > 0; --more) {
+    for (int i = 0; i < CountOf(job, "ps"); ++i)
+      if (i == 0 || draws.Chance(30)) Crash(job, fmt::format("ps:{}", i), at, Milliseconds(draws.Between(200, 20'000)));
+    HealsNotBefore(job, at + std::chrono::seconds(30));
+    at += std::chrono::minutes(draws.Between(31, 45));
+  }
+}
+
 struct Situation {
   std::string_view name;  // of its stream
   int percent;            // of the jobs that it suits
@@ -245,6 +266,7 @@ constexpr Situation kSituations[] = {
     {"two savers", 4, TrainsAlone, TwoSavers},     {"others die", 8, TrainsAlone, OthersDie},
     {"long absence", 3, WaitsLong, LongAbsence},   {"slow saves beside", 12, SavesBeside, SlowSavesBeside},
     {"master stops", 12, HasAMaster, MasterStops}, {"told to stop", 8, WaitsLong, WorkersAreToldToStop},
+    {"far apart", 3, TrainsLong, FarApart},
 };
 
 }  // namespace
@@ -260,39 +282,44 @@ void DrawInput(Draws draws, JobSpec& job) {
   job.workload.staged_input = draws.Chance(40);
 }
 
-void DrawConversation(Draws draws, JobSpec& job) {
-  const bool told_to_stop = std::ranges::any_of(job.plan.timed, [](const TimedFault& fault) { return fault.in_order; });
-  if (!draws.Chance(6) || told_to_stop || job.workload.kind == WorkloadKind::kEvaluation) return;
+bool DrawConversation(Draws draws, JobSpec& job) {
+  // A server that is told to stop says CANCELLED to who is being answered, which no other fault explains.
+  const bool stops_in_order =
+      std::ranges::any_of(job.plan.timed, [](const TimedFault& fault) { return fault.in_order; });
+  if (!draws.Chance(6) || stops_in_order || job.workload.kind == WorkloadKind::kEvaluation) return false;
+  const sim::WorkloadSpec trained = std::exchange(job.workload, {});
   sim::WorkloadSpec& workload = job.workload;
   workload.kind = WorkloadKind::kConversation;
-  workload.last_step = draws.Between(40, 120);
-  workload.filters = true;
-  workload.async_saves = false;
-  workload.visits = Duration::zero();
-  workload.validate_steps = workload.sync = 0;
-  workload.shared_input = workload.input_rest = workload.shuffled_input = workload.staged_input = false;
-  workload.input_batch = 1;
-  job.plan.session_calls.clear();
-  if (draws.Chance(30)) workload.master = "ps:0";
+  workload.last_step = CountOf(job, "worker") > 3 ? 20 : draws.Between(40, 120);
+  workload.step = trained.step;
+  workload.timeout_ms = trained.timeout_ms;
+  workload.master = draws.Chance(30) ? "ps:0" : trained.master;
+  workload.disk = trained.disk;
+  workload.cpu = trained.cpu;
+  workload.least_boot = trained.least_boot;
+  workload.most_boot = trained.most_boot;
+  job.plan.session_calls.clear();  // its calls are those of no monitored session
   job.limit += workload.last_step * workload.step + std::chrono::hours(1);
   if (draws.Chance(35)) {
     job.plan = {.default_link = job.plan.default_link};
     job.plan.default_link.loss = job.plan.default_link.duplication = 0;
     job.no_wait = false;
-    return;
+    return true;
   }
-  constexpr std::string_view kMethods[] = {"ExtendSession", "ExtendSession", "CleanupAll",   "Reset",
-                                           "RegisterGraph", "RunGraph",      "CleanupGraph", "DeregisterGraph"};
+  constexpr std::string_view kMethods[] = {"CleanupAll",   "RegisterGraph",   "RunGraph",
+                                           "CleanupGraph", "DeregisterGraph", "ExtendSession"};
   constexpr RpcFault::Effect kEffects[] = {RpcFault::Effect::kLostRequest, RpcFault::Effect::kLostReply,
                                            RpcFault::Effect::kReset,       RpcFault::Effect::kDelayed,
                                            RpcFault::Effect::kDuplicated,  RpcFault::Effect::kNeverAnswered};
   for (std::int64_t more = draws.Between(0, 4); more > 0; --more) {
     RpcFault& fault = job.plan.rpcs.emplace_back();
-    fault.method = draws.Pick(kMethods);
+    // A graph that grows is told over the network to another task's master only.
+    fault.method = kMethods[draws.Below(workload.master.empty() ? 5 : 6)];
     fault.call = draws.Between(1, fault.method == "RunGraph" ? 200 : 20);
     fault.effect = draws.Pick(kEffects);
     if (fault.effect == RpcFault::Effect::kDelayed) fault.by = Milliseconds(draws.Between(10, 6000));
   }
+  return false;
 }
 
 void DrawSituation(const Draws& draws, Duration phase, JobSpec& job) {

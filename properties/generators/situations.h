@@ -15,9 +15,9 @@ namespace vigil::properties {
 // happens to them. Each is drawn from a stream of its own. `phase`: in which faults fall.
 void DrawSituation(const Draws& draws, Duration phase, sim::JobSpec& job);
 
-// A few jobs train nothing: their tasks ask whatever a session can be asked (sim/cluster/conversation.h), a third of them
-// without any fault.
-void DrawConversation(Draws draws, sim::JobSpec& job);
+// A few jobs train nothing: their tasks ask whatever a session can be asked (sim/cluster/conversation.h). Whether it is
+// one without any fault, as a third of them are.
+bool DrawConversation(Draws draws, sim::JobSpec& job);
 
 // Of an input pipeline: what its queues are like.
 void DrawInput(Draws draws, sim::JobSpec& job);

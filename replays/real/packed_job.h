@@ -44,15 +44,25 @@ void PackFields(Archive& archive, QueueOp& op) {
           op.size);
 }
 template <typename Archive>
+void PackFields(Archive& archive, Answer& answer) {
+  archive(answer.took, answer.limit, answer.session_for, answer.initialised_for, answer.text, answer.wrong);
+}
+// What may be absent.
+template <typename Archive, typename T>
+void PackShared(Archive& archive, std::shared_ptr<const T>& shared) {
+  bool is_there = shared != nullptr;
+  archive(is_there);
+  if (!is_there) return;
+  T value = shared != nullptr ? *shared : T();
+  archive(value);
+  shared = std::make_shared<const T>(std::move(value));
+}
+template <typename Archive>
 void PackFields(Archive& archive, JobMoment& moment) {
   archive(moment.at.since_epoch, moment.task, moment.life, moment.kind, moment.code, moment.step, moment.ledger,
           moment.subject, moment.checkpoint, moment.attempt, moment.element);
-  bool has_queue = moment.queue != nullptr;
-  archive(has_queue);
-  if (!has_queue) return;
-  QueueOp op = moment.queue != nullptr ? *moment.queue : QueueOp();
-  archive(op);
-  moment.queue = std::make_shared<const QueueOp>(std::move(op));
+  PackShared(archive, moment.queue);
+  PackShared(archive, moment.answer);
 }
 
 }  // namespace vigil::sim

@@ -20,11 +20,6 @@ constexpr std::chrono::minutes kSoon{5};
 // From then on whatever was under way when the faults ended has come to its end.
 constexpr std::chrono::minutes kSettled{3};
 
-bool NobodyStaysAway(const JobFacts& facts) {
-  return std::ranges::none_of(
-      facts.faults, [](const FaultCount& fault) { return fault.kind == "crash_for_good" && fault.fired > 0; });
-}
-
 constexpr std::string_view kComesBack = "a run that begins or is under way when everything has healed comes back";
 
 struct Progress {
@@ -72,7 +67,7 @@ void CheckProgress(const JobRun& run, Findings& findings) {
         ++progress.came_back;
         break;
       case JobMoment::Kind::kAnswered:
-        if (moment.code == Code::kOk) ++progress.came_back;
+        if (moment.code == Code::kOk && moment.answer->wrong.empty()) ++progress.came_back;
         break;
       case JobMoment::Kind::kRunFailed:
         if (!healed.has_value() || !progress.run.has_value()) break;

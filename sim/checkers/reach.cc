@@ -26,6 +26,12 @@ bool IsCalm(const JobFacts& facts) {
   });
 }
 
+bool NobodyStaysAway(const JobFacts& facts) {
+  return std::ranges::none_of(facts.faults, [](const FaultCount& fault) {
+    return fault.kind == InfoOf(FaultKind::kCrashForGood).name && fault.fired > 0;
+  });
+}
+
 bool HasZombies(const JobRun& run) {
   return std::ranges::any_of(run.history,
                              [](const JobMoment& moment) { return moment.kind == JobMoment::Kind::kReplaced; });

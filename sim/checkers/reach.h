@@ -17,9 +17,12 @@ namespace vigil::sim {
 // A parameter server: it serves and does not train.
 bool IsServer(std::string_view task);
 
-// Processes that start all at once, and sessions that need every task of the cluster, fail while they wait for one
-// another.
+// Who makes a session finds what it needs. (Processes that start all at once, and sessions that need every task of the
+// cluster, fail while they wait for one another.)
 bool StartsInOrder(const JobSpec& spec);
+
+// No task was taken away for good.
+bool NobodyStaysAway(const JobFacts& facts);
 
 // No fault has changed anything, and nobody was followed by another process.
 bool IsCalm(const JobFacts& facts);

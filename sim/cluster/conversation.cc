@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <chrono>
-#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -24,28 +23,27 @@ using fakes::StepDrawer;
 constexpr std::chrono::minutes kLongestWithout{30};  // without a session
 constexpr std::chrono::seconds kBetweenAttempts{5};  // between two attempts to have one
 constexpr std::chrono::minutes kMostCreating{1};
-constexpr std::chrono::minutes kMostSilence{2};
+constexpr std::chrono::minutes kResetTakes{1};  // at the most
+// A master that hears nothing for two of them believes the client gone: within the longest idleness.
+constexpr std::chrono::seconds kMostSilence{20};
 constexpr int kSmallest = 4;
 constexpr std::size_t kMostLines = 3;
-constexpr std::uint64_t kOneInSoManyIsWrong = 50;
+constexpr std::uint64_t kFiveInSoManyAreWrong = 50;
 constexpr int kMostTries = 12;
-
-std::string TextOf(const absl::Status& status, const std::vector<Tensor>& values) {
-  if (!status.ok()) return fmt::format("{}: {}", CodeName(CodeOf(status)), MessageOf(status));
-  std::vector<std::string> texts;
-  for (const Tensor& value : values) texts.push_back(fakes::ValueText(value));
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
 
 std::vector<fakes::GraphPlace> PlacesOf(const TrainerParts& parts) {
   const std::string own = fmt::format("/job:{}/task:{}", parts.job_name, parts.index);
-  std::vector<fakes::GraphPlace> places = {{"", {"", "/device:CPU:0"}}, {TaskOf(parts), {own, own + "/device:CPU:0"}}};
-  const auto servers = parts.job.tasks.find("ps");
-  for (int i = 0; servers != parts.job.tasks.end() && i < servers->second; ++i) {
+  std::vector<fakes::GraphPlace> places = {{.devices = {"", "/device:CPU:0"}},
+                                           {.devices = {own, own + "/device:CPU:0"}}};
+  for (int i = 0; i < parts.job.tasks.find("ps")->second; ++i) {
     const std::string task = fmt::format("/task:{}", i);
-    places.push_back({fmt::format("ps{}", i), {"/job:ps" + task, "/job:ps/replica:0" + task + "/device:CPU:0"}});
+    places.push_back({.devices = {"/job:ps" + task, "/job:ps/replica:0" + task + "/device:CPU:0"}});
   }
   return places;
+}
+
+absl::Status GivesUp(std::string_view why) {
+  return MakeStatus(Code::kDeadlineExceeded, fmt::format("For {} min: {}", kLongestWithout.count(), why));
 }
 
 }  // namespace
@@ -74,6 +72,7 @@ absl::Status Conversation::Hold() {
     VIGIL_ASSIGN_OR_RETURN(watch, env_.signals->Watch([this](std::string_view) { over_.Notify(); }));
   }
   VIGIL_RETURN_IF_ERROR(Anew());
+  if (over_.IsSet()) return absl::OkStatus();
   parts_.recorder.Opened(env_.clock->Monotonic() - parts_.started);
   parts_.opened();
   for (std::int64_t i = 0; i < LastStepOf(parts_) && !over_.IsSet(); ++i) {
@@ -114,10 +113,13 @@ absl::Status Conversation::AskPrepared(Line& line) {
 }
 
 absl::Status Conversation::AskTraced(Line& line) {
-  return AskBy(line, [](Session& session, const RandomStep& step, std::vector<Tensor>* out) {
+  return AskBy(line, [](Session& session, const RandomStep& step, std::vector<Tensor>* out) -> absl::Status {
     const RunOptions options{.trace_level = TraceLevel::kFullTrace};
     RunMetadata metadata;
-    return session.Run({.spec = step.spec, .feed_values = step.feeds, .options = &options, .metadata = &metadata}, out);
+    VIGIL_RETURN_IF_ERROR(
+        session.Run({.spec = step.spec, .feed_values = step.feeds, .options = &options, .metadata = &metadata}, out));
+    if (step.spec.targets.empty() || !metadata.step_stats.empty()) return absl::OkStatus();
+    return MakeStatus(Code::kDataLoss, "the trace of what has run is empty");
   });
 }
 
@@ -131,7 +133,7 @@ absl::Status Conversation::AskSeveral(Line& line) {
   return AskAtOnce(line, std::move(steps));
 }
 
-// By two tasks at once, half of the time.
+// By several tasks at once, half of the time.
 absl::Status Conversation::AskWhatIsNew(Line& line) {
   if (size_ >= kLargestGraph) return Anew();
   const auto more = static_cast<int>(1 + Below(4));
@@ -150,7 +152,8 @@ absl::Status Conversation::GiveUp(Line& line) {
         const RunOptions options{.timeout_in_ms = patience};
         return session.Run({.spec = asked.spec, .feed_values = asked.feeds, .options = &options}, out);
       });
-  if (CodeOf(heard.status) != Code::kDeadlineExceeded) return GoOn(line, step, Judge(line, step, alone, heard));
+  const Outcome outcome = Judge(line, step, alone, heard, std::chrono::milliseconds(patience));
+  if (CodeOf(heard.status) != Code::kDeadlineExceeded) return GoOn(line, step, outcome);
   return Updates(*graph_, step.spec) ? Anew() : absl::OkStatus();
 }
 
@@ -185,15 +188,15 @@ absl::Status Conversation::OpenAnother(Line& line) {
   return absl::OkStatus();
 }
 
-// Not at a master of others, whose sessions it would end.
+// Not at a master of others, whose sessions it would end. It may come twice, the second time late: the client goes on
+// in another container.
 absl::Status Conversation::Reset(Line& line) {
   if (!parts_.job.workload.master.empty()) return AskOnce(line);
   const Time before = env_.clock->Monotonic();
   const absl::Status reset = ResetCluster(env_, parts_.target, {container_}, Config());
-  // It may come to the end of its own time.
-  if (CodeOf(reset) != Code::kDeadlineExceeded)
-    parts_.recorder.Answered(CodeOf(reset),
-                             {.took = env_.clock->Monotonic() - before, .text = std::string(MessageOf(reset))});
+  Answer answer{.took = env_.clock->Monotonic() - before, .limit = kResetTakes, .text = "a reset: "};
+  answer.text += MessageOf(reset);
+  parts_.recorder.Answered(CodeOf(reset), std::move(answer));
   if (!reset.ok()) return Anew();
   const RandomStep step = steps_->Next();
   for (const auto& each : lines_) {
@@ -203,13 +206,11 @@ absl::Status Conversation::Reset(Line& line) {
   }
   state_ = std::make_shared<ResourceManager>(env_);
   initialised_ = false;
-  for (const auto& each : lines_) VIGIL_RETURN_IF_ERROR(Reopen(*each));
+  VIGIL_RETURN_IF_ERROR(Reopen(line));
   if (over_.IsSet()) return absl::OkStatus();
   const Heard alone = RunAlone(line, step);
-  const Outcome outcome = Judge(line, step, alone, RunBy(*line.cluster, step, RunStep));
-  // What of a step that has failed is still to come would change what is initialised now.
-  if (outcome == Outcome::kBroken || Updates(*graph_, step.spec) || !Initialise(line)) return Anew();
-  return absl::OkStatus();
+  Judge(line, step, alone, RunBy(*line.cluster, step, RunStep));
+  return Anew();
 }
 
 absl::Status Conversation::StandIdle(Line& line) {
@@ -248,7 +249,7 @@ absl::Status Conversation::GoOn(Line& line, const RandomStep& step, Outcome outc
   return Anew();
 }
 
-void Conversation::CompareDetermined(Line& line, const RandomStep& step) {
+void Conversation::CompareDetermined(const Line& line, const RandomStep& step) {
   if (step.fails == kNoNode || step.may_fetch_dead) return;
   const RandomStep look{.spec = {.fetches = DeterminedVariables(*graph_, step.spec, step.fails)},
                         .text = "variables after: " + step.text};
@@ -257,28 +258,15 @@ void Conversation::CompareDetermined(Line& line, const RandomStep& step) {
   Judge(line, look, alone, RunBy(*line.cluster, look, RunStep));
 }
 
-// Before variables have values a step may have several reasons to fail; and the task of a variable sends its value to
-// another one without knowing whether who wants it is dead, as TensorFlow's do.
-bool Conversation::IsSame(const RandomStep& step, const Heard& alone, const Heard& heard) const {
-  const Code code = CodeOf(heard.status);
-  const bool same = code == CodeOf(alone.status) && (!alone.status.ok() || fakes::AreSame(heard.values, alone.values));
-  if (initialised_) return same;
-  const bool lacks = code == Code::kFailedPrecondition || code == Code::kNotFound;
-  if (!alone.status.ok()) return lacks || code == Code::kInvalidArgument;
-  return same || (step.may_read_dead && lacks);
-}
-
 Conversation::Outcome Conversation::Judge(const Line& line, const RandomStep& step, const Heard& alone,
-                                          const Heard& heard) {
+                                          const Heard& heard, Duration limit) {
   const Time now = env_.clock->Monotonic();
-  Answer answer{.took = heard.took, .session_for = now - line.opened};
+  Answer answer{.took = heard.took, .limit = limit, .session_for = now - line.opened};
   if (initialised_) answer.initialised_for = now - initialised_at_;
-  const bool same = IsSame(step, alone, heard);
-  if (!same) answer.text = MessageOf(heard.status);
-  if (!same && heard.status.ok()) {
-    answer.wrong = fmt::format("{}, where one process answers {} ({})", TextOf(heard.status, heard.values),
-                               TextOf(alone.status, alone.values), step.text);
-  }
+  const bool same = AreSameAnswers(step, initialised_, alone, heard);
+  if (!same && heard.status.ok())
+    answer.wrong = fmt::format("{}, where one process says {} ({})", AnswerText(heard), AnswerText(alone), step.text);
+  if (!same && !heard.status.ok()) answer.text = fmt::format("{}; {}", MessageOf(heard.status), step.text);
   parts_.recorder.Answered(same ? Code::kOk : CodeOf(heard.status), std::move(answer));
   if (!same) return Outcome::kBroken;
   return alone.status.ok() ? Outcome::kAnswered : Outcome::kFailsAlone;
@@ -292,7 +280,7 @@ Conversation::Heard Conversation::RunBy(Session& session, const RandomStep& step
   return heard;
 }
 
-Conversation::Heard Conversation::RunAlone(Line& line, const RandomStep& step) const {
+Conversation::Heard Conversation::RunAlone(const Line& line, const RandomStep& step) const {
   return RunBy(*line.alone, step, RunStep);
 }
 
@@ -322,19 +310,21 @@ absl::Status Conversation::Anew() {
     lines_.push_back(std::make_unique<Line>());
     VIGIL_RETURN_IF_ERROR(Open(*lines_.back(), since));
     if (over_.IsSet() || Initialise(*lines_.back())) break;
+    if (env_.clock->Monotonic() - since > kLongestWithout)
+      return GivesUp("no session whose variables can be initialised");
     Sleep(kBetweenAttempts);
   }
   return absl::OkStatus();
 }
 
 void Conversation::DrawGraph() {
-  container_ = fmt::format("{}, life {}, graph {}", TaskOf(parts_), parts_.recorder.life(), ++graphs_);
+  container_ = fmt::format("{}_{}.life{}.graph{}", parts_.job_name, parts_.index, parts_.recorder.life(), ++graphs_);
   size_ = kSmallest + static_cast<int>(Below(kLargestGraph / 2));
   const std::uint64_t seed = env_.random->Draw("conversation");
   steps_.reset();
   graph_ = std::make_unique<RandomGraph>(
       fakes::RandomGraphOptions{.seed = seed, .size = size_, .places = PlacesOf(parts_), .container = container_});
-  steps_ = std::make_unique<StepDrawer>(*graph_, seed + 1, kOneInSoManyIsWrong);
+  steps_ = std::make_unique<StepDrawer>(*graph_, seed + 1, kFiveInSoManyAreWrong);
   state_ = std::make_shared<ResourceManager>(env_);
   initialised_ = false;
 }
@@ -344,21 +334,18 @@ absl::Status Conversation::Open(Line& line, Time since) {
   while (!over_.IsSet()) {
     const Time before = env_.clock->Monotonic();
     absl::StatusOr<std::unique_ptr<Session>> made = factory.Create(graph_->graph, parts_.target, Config());
+    const Time now = env_.clock->Monotonic();
+    Answer answer{.took = now - before, .limit = kMostCreating, .text = "a session: "};
+    answer.text += MessageOf(made.status());
+    parts_.recorder.Answered(CodeOf(made.status()), std::move(answer));
     if (made.ok()) {
       line.cluster = *std::move(made);
       line.alone = NewDirectSession(env_, graph_->graph, {.shared_resources = state_});
-      line.opened = env_.clock->Monotonic();
+      line.opened = now;
       parts_.recorder.NewSession();
       break;
     }
-    const Time now = env_.clock->Monotonic();
-    parts_.recorder.Answered(CodeOf(made.status()),
-                             {.took = now - before, .text = std::string(MessageOf(made.status()))});
-    if (now - since > kLongestWithout) {
-      return MakeStatus(Code::kDeadlineExceeded,
-                        fmt::format("No session for {} min: {}", kLongestWithout / std::chrono::minutes(1),
-                                    MessageOf(made.status())));
-    }
+    if (now - since > kLongestWithout) return GivesUp(MessageOf(made.status()));
     Sleep(kBetweenAttempts);
   }
   return absl::OkStatus();
@@ -373,7 +360,7 @@ absl::Status Conversation::Reopen(Line& line) {
   return Open(line, env_.clock->Monotonic());
 }
 
-bool Conversation::Initialise(Line& line) {
+bool Conversation::Initialise(const Line& line) {
   const RandomStep init{.spec = {.targets = {graph_->init}}, .text = "init"};
   initialised_ = true;
   initialised_at_ = env_.clock->Monotonic();

@@ -31,7 +31,8 @@ namespace vigil::sim {
 class Conversation : public std::enable_shared_from_this<Conversation> {
  public:
   explicit Conversation(const TrainerParts& parts);
-  // So many asks as the workload's last step says. DEADLINE_EXCEEDED: no session for half an hour.
+  // So many asks as the workload's last step says, or until it is told to stop. DEADLINE_EXCEEDED: no session that works
+  // for half an hour.
   absl::Status Hold();
 
  private:
@@ -41,9 +42,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
     std::unique_ptr<Session> alone;
     Time opened;
   };
-  struct Heard {
-    absl::Status status;
-    std::vector<Tensor> values;
+  struct Heard : fakes::StepAnswer {
     Duration took{0};
   };
   // What became of an ask.
@@ -56,7 +55,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   };
   static const std::vector<AskKind>& AskKinds();
 
-  // Each makes sure that there is a session, initialised, afterwards.
+  // After each there is a session, initialised, unless it is told to stop.
   absl::Status Ask(Line& line);
   absl::Status AskOnce(Line& line);
   absl::Status AskPrepared(Line& line);
@@ -75,10 +74,10 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   absl::Status AskBy(Line& line, const Asked& ask);
   absl::Status AskAtOnce(Line& line, std::vector<fakes::RandomStep> steps);
   absl::Status GoOn(Line& line, const fakes::RandomStep& step, Outcome outcome);
-  Outcome Judge(const Line& line, const fakes::RandomStep& step, const Heard& alone, const Heard& heard);
-  bool IsSame(const fakes::RandomStep& step, const Heard& alone, const Heard& heard) const;
+  Outcome Judge(const Line& line, const fakes::RandomStep& step, const Heard& alone, const Heard& heard,
+                Duration limit = Duration(0));
   Heard RunBy(Session& session, const fakes::RandomStep& step, const Asked& ask) const;
-  Heard RunAlone(Line& line, const fakes::RandomStep& step) const;
+  Heard RunAlone(const Line& line, const fakes::RandomStep& step) const;
   static absl::Status RunStep(Session& session, const fakes::RandomStep& step, std::vector<Tensor>* out);
   // `patience_ms`: 0 = for ever.
   std::unique_ptr<Task> RunBeside(const Line& line, const fakes::RandomStep& step, std::shared_ptr<Heard> heard,
@@ -86,7 +85,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   // Whether the cluster answers with these values.
   bool Expect(const Line& line, const fakes::RandomStep& step, std::vector<Tensor> values);
   std::string StandOnAServer(Builder& b);  // gives a name that no other queue has
-  void CompareDetermined(Line& line, const fakes::RandomStep& step);
+  void CompareDetermined(const Line& line, const fakes::RandomStep& step);
 
   // Another graph in another container, with one session.
   absl::Status Anew();
@@ -94,7 +93,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   absl::Status Open(Line& line, Time since);
   absl::Status Reopen(Line& line);
   static void HangUp(Line& line);
-  bool Initialise(Line& line);
+  bool Initialise(const Line& line);
   SessionConfig Config() const;
 
   std::uint64_t Below(std::uint64_t count) const;

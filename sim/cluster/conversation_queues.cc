@@ -68,12 +68,10 @@ absl::Status Conversation::AskQueue(Line& line) {
   Sleep(std::chrono::milliseconds(Below(500)));
   const bool taken = Expect(line, Step("a take behind it", {.fetches = {take}}), {Number(10)});
   first->Join(kNever);
-  if (CodeOf(gives_up->status) != Code::kDeadlineExceeded) {
-    Heard nothing;
-    nothing.status = MakeStatus(Code::kDeadlineExceeded, "");
-    Judge(line, taking_many, nothing, *gives_up);
+  Heard nothing;
+  nothing.status = MakeStatus(Code::kDeadlineExceeded, "");
+  if (Judge(line, taking_many, nothing, *gives_up, std::chrono::milliseconds(patience)) == Outcome::kBroken)
     return Anew();
-  }
   if (!taken) return Anew();
   for (std::int64_t i = 1; i < count; ++i) {
     if (!Expect(line, Step("a take", {.fetches = {take}}), {Number(10 + i)})) return Anew();

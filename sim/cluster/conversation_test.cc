@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <map>
 #include <string>
 
@@ -29,7 +28,9 @@ std::map<Code, int> CodesIn(const JobHistory& history) {
   std::map<Code, int> codes;
   for (const JobMoment& moment : history) {
     if (moment.kind != JobMoment::Kind::kAnswered) continue;
-    ++codes[moment.code];
+    // Who is impatient gives up.
+    const bool gives_up = moment.answer->limit > Duration(0) && moment.code == Code::kDeadlineExceeded;
+    if (!gives_up) ++codes[moment.code];
     EXPECT_EQ(moment.answer->wrong, "") << moment.task;
   }
   return codes;
@@ -41,6 +42,29 @@ TEST(Conversation, WhereNothingIsWrongTheClusterAnswersAsOneProcessDoes) {
     EXPECT_EQ(EndsOf(played.facts), "chief:0 clean, worker:0 clean, no checkpoint");
     EXPECT_THAT(CodesIn(played.history), ElementsAre(Pair(Code::kOk, testing::Ge(200)))) << "seed " << seed;
   }
+}
+
+TEST(Conversation, AtTheMasterOfAnotherTaskToo) {
+  JobSpec spec = SmallConversation();
+  spec.workload.master = "ps:0";
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const PlayedJob played = PlayJobOf(spec, seed);
+    EXPECT_EQ(EndsOf(played.facts), "chief:0 clean, worker:0 clean, no checkpoint");
+    EXPECT_THAT(CodesIn(played.history), ElementsAre(Pair(Code::kOk, testing::Ge(200)))) << "seed " << seed;
+  }
+}
+
+TEST(Conversation, WhoIsToldToStopAsksNoMore) {
+  JobSpec spec = SmallConversation();
+  TimedFault stop = CrashOf("worker:0", std::chrono::seconds(20));
+  stop.in_order = true;
+  spec.plan.timed = {stop};
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(EndsOf(played.facts), "chief:0 clean, worker:0 clean, no checkpoint");
+  std::map<std::string, int> asks;
+  for (const JobMoment& moment : played.history) asks[moment.task] += moment.kind == JobMoment::Kind::kAnswered ? 1 : 0;
+  EXPECT_GT(asks["chief:0"], 3 * asks["worker:0"]);
+  EXPECT_GT(asks["worker:0"], 5);
 }
 
 TEST(Conversation, WhatBreaksASessionIsHeardAndTheClientGoesOn) {

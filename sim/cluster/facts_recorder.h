@@ -55,7 +55,7 @@ class FactsRecorder final : public EventSink {
   void Restoring(std::int64_t step);
   // A session beside the training was used again, so long after the last time.
   void CameBack(Code code, Duration idle);
-  // A conversation heard that (kOk: what one process answers, too).
+  // A conversation heard that (JobMoment::kAnswered).
   void Answered(Code code, Answer answer);
   // A file of the program's own, in bytes.
   void FoundDiary(std::size_t size, bool right);

@@ -50,10 +50,12 @@ struct Overdue {
 // What a conversation (conversation.h) heard.
 struct Answer {
   Duration took{0};
-  Duration session_for{0};      // so long ago its session was made; of a creation: 0
+  Duration limit{0};            // it is given up after so long; 0 = never, or by the workload's timeout
+  Duration session_for{0};      // so long ago its session was made; of creations and resets: 0
   Duration initialised_for{0};  // ... the variables that it asks about were initialised; 0 = they were not
-  std::string text = {};        // of an error
+  std::string text = {};        // of an error, and what was asked
   std::string wrong = {};       // "" = nothing
+  bool operator==(const Answer&) const = default;
 };
 
 struct JobMoment {
@@ -105,7 +107,7 @@ struct JobMoment {
     // A session beside the training was used again: code; step = after how many seconds, rounded up: since it was used
     // before, or, where it has given up a run, since it was made.
     kCameBack,
-    kAnswered,  // a conversation heard: answer; code (kOk: what one process answers, too, be it a failure)
+    kAnswered,  // a conversation heard: answer; code: kOk = what one process says, too, be it a failure, or what is wrong
     // A file that a program writes for itself, on its own disk: so much was in it when the process began: step; code =
     // whether that is what was written ...
     kDiaryFound,

@@ -37,7 +37,7 @@ std::string TaskOf(const TrainerParts& parts);
 Replica ReplicaOf(const TrainerParts& parts);
 // Chief and workers.
 int ReplicasOf(const JobSpec& job);
-// For what is done beside the training: nobody hears of it.
+// For what is no training, or beside it: no event tells of it.
 Env WithoutEvents(Env env);
 SessionConfig ConfigOf(const TrainerParts& parts);
 std::int64_t LastStepOf(const TrainerParts& parts);

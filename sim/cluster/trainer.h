@@ -1,7 +1,7 @@
 // The program that a chief, a worker or an evaluator of a simulated job runs: what a user would write, and no more.
 //
 // A model by its workload, MonitoredTrainingSession (or Supervisor) on its own server, a loop until it should stop; the
-// evaluator has a direct session and looks for checkpoints.
+// evaluator has a direct session and looks for checkpoints. A conversation (conversation.h) trains nothing.
 // Thread safety: the task that trains. Ownership: everything in TrainerParts is borrowed and outlives the call.
 #ifndef VIGIL_SIM_CLUSTER_TRAINER_H_
 #define VIGIL_SIM_CLUSTER_TRAINER_H_

@@ -24,18 +24,12 @@ namespace {
 using fakes::RandomGraph;
 using fakes::RandomGraphOptions;
 using fakes::RandomStep;
+using fakes::StepAnswer;
 using fakes::StepDrawer;
 
 constexpr int kWorkers = 2;
 // A step that waits for ever fails by this, in virtual time.
 constexpr std::int64_t kPatienceMs = 1000;
-
-std::string Show(const RunOutcome& outcome) {
-  if (!outcome.status.ok()) return Text(outcome.status);
-  std::vector<std::string> values;
-  for (const Tensor& value : outcome.values) values.push_back(fakes::ValueText(value));
-  return fmt::format("{}", fmt::join(values, ", "));
-}
 
 // Sessions of both workers on one graph, and beside each the session of one process that stands for it.
 class BothWays {
@@ -91,8 +85,8 @@ class BothWays {
     }
   }
 
-  static RunOutcome Run(Session& session, const RunSpec& spec, const std::vector<Tensor>& feeds) {
-    RunOutcome out;
+  static StepAnswer Run(Session& session, const RunSpec& spec, const std::vector<Tensor>& feeds) {
+    StepAnswer out;
     out.status = session.Run({.spec = spec, .feed_values = feeds}, &out.values);
     return out;
   }
@@ -115,32 +109,16 @@ class BothWays {
     }
   }
 
-  static bool IsSame(const RunOutcome& alone, const RunOutcome& cluster) {
-    return CodeOf(cluster.status) == CodeOf(alone.status) &&
-           (!alone.status.ok() || fakes::AreSame(cluster.values, alone.values));
-  }
-
-  // Before variables have values a step may have several reasons to fail. And the task of a variable sends its value to
-  // another one without knowing whether who wants it is dead, as TensorFlow's do.
-  static bool IsSameBefore(const RandomStep& step, const RunOutcome& alone, const RunOutcome& cluster) {
-    const Code code = CodeOf(cluster.status);
-    if (!alone.status.ok()) {
-      return code == Code::kFailedPrecondition || code == Code::kNotFound || code == Code::kInvalidArgument;
-    }
-    return IsSame(alone, cluster) || (step.may_read_dead && code == Code::kFailedPrecondition);
-  }
-
   // Whether the step has failed.
   bool Compare(int worker, const RandomStep& step, bool initialized) {
     if (difference_.has_value()) return false;
-    const RunOutcome alone = Run(*pairs_[worker].alone, step.spec, step.feeds);
-    const RunOutcome cluster = Run(*pairs_[worker].cluster, step.spec, step.feeds);
+    const StepAnswer alone = Run(*pairs_[worker].alone, step.spec, step.feeds);
+    const StepAnswer cluster = Run(*pairs_[worker].cluster, step.spec, step.feeds);
     ++runs_;
-    const bool is_same = initialized ? IsSame(alone, cluster) : IsSameBefore(step, alone, cluster);
-    if (!is_same) {
+    if (!AreSameAnswers(step, initialized, alone, cluster)) {
       difference_ = fmt::format("run {} ({}), worker {}\n{}\nalone:   {}\ncluster: {}\n{}", runs_,
-                                initialized ? "initialized" : "not initialized", worker, step.text, Show(alone),
-                                Show(cluster), graph_->Describe());
+                                initialized ? "initialized" : "not initialized", worker, step.text, AnswerText(alone),
+                                AnswerText(cluster), graph_->Describe());
     }
     return !alone.status.ok();
   }

@@ -116,6 +116,42 @@ TEST_F(SuccessorTest, TheEarlierOneGetsNoOtherSession) {
   EXPECT_EQ(sessions(), 2U);
 }
 
+// Both wait for a task that is away; it is the later one that gets its session.
+TEST_F(SuccessorTest, TheEarlierOneGetsNoSessionThatItHasWaitedFor) {
+  const std::string away = "/job:worker/replica:0/task:7";  // whom nobody asks who he is
+  cluster_.Crash("worker", 0);
+  absl::Status early, late;
+  const auto waits = fake_.env().tasks->Spawn("early", [&] { early = CreateFor(away, 2); });
+  fake_.tasks.RunReady();
+  const auto follows = fake_.env().tasks->Spawn("late", [&] { late = CreateFor(away, 3); });
+  fake_.tasks.RunReady();
+  EXPECT_FALSE(waits->done() || follows->done());
+  cluster_.Start("worker", 0);
+  const Time soon = DeadlineAfter(fake_.env(), std::chrono::seconds(5));
+  EXPECT_TRUE(waits->Join(soon) && follows->Join(soon));
+  EXPECT_THAT(Text(early), HasSubstr("its start 2, which is over"));
+  EXPECT_EQ(Text(late), "OK");
+  EXPECT_EQ(sessions(), 1U);
+}
+
+// Its client says so by the number of the request, which comes later.
+TEST_F(SuccessorTest, ACreationThatWasGivenUpBeforeItCameComesToNothing) {
+  const auto ask = [this](const std::string& method, const std::string& body) {
+    return CallAndWait(cluster_.client(), {.to = "ps0:2222", .method = method, .body = absl::Cord(body)}).status();
+  };
+  proto::CloseSessionRequest gives_up;
+  gives_up.set_created_by(77);
+  EXPECT_EQ(Text(ask(methods::kCloseSession.text(), gives_up.SerializeAsString())), "OK");
+  proto::CreateSessionRequest request;
+  request.set_graph_def(**GraphDefBytes(graph_));
+  request.set_request_id(77);
+  EXPECT_NE(Text(ask(methods::kCreateSession.text(), request.SerializeAsString())), "OK");
+  EXPECT_EQ(sessions(), 0U);
+  request.set_request_id(78);
+  EXPECT_EQ(Text(ask(methods::kCreateSession.text(), request.SerializeAsString())), "OK");
+  EXPECT_EQ(sessions(), 1U);
+}
+
 // The name of a task may lead to its earlier process for a while: it says itself that it is not who is asked for.
 TEST_F(SuccessorTest, ASessionIsMadeWithTheSuccessorOnly) {
   const auto ask = [this](std::uint64_t least) {

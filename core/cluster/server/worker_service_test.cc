@@ -335,6 +335,33 @@ TEST_F(WorkerServiceTest, NobodyWaitsForAStepOfAMasterThatAnotherHasFollowed) {
   EXPECT_EQ(worker().steps(), 4u);
 }
 
+TEST_F(WorkerServiceTest, WhoWaitsInAQueueForAMasterThatAnotherHasFollowedIsWoken) {
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const Attrs components{{"component_types", std::vector<DType>{DType::kInt64}}};
+  b.Op("QueueDequeueV2", {b.Op("FIFOQueueV2", {}, {.name = "queue", .attrs = components})}, {.attrs = components});
+  proto::RegisterGraphRequest registration;
+  registration.set_graph_def(**GraphDefBytes(graph));
+  registration.set_master_task("/job:worker/replica:0/task:0");
+  registration.set_master_incarnation(71);
+  registration.set_master_start(1);
+  const auto registered = Ask<proto::RegisterGraphResponse>("RegisterGraph", registration);
+  ASSERT_TRUE(registered.ok()) << registered.status();
+  proto::RunGraphRequest step = Step(registered->graph_handle(), 1);
+  step.clear_send();
+  const auto run = Asked::Start(fake_.env(), Call("RunGraph", step));
+  fake_.tasks.RunReady();
+  EXPECT_FALSE(run->reply.has_value()) << run->reply->status();
+  proto::GetStatusRequest follows;
+  follows.set_master_task("/job:worker/replica:0/task:0");
+  follows.set_master_incarnation(72);
+  follows.set_master_start(2);
+  EXPECT_TRUE(Ask<proto::GetStatusResponse>("GetStatus", follows).ok());
+  fake_.tasks.RunReady();
+  ASSERT_TRUE(run->reply.has_value());
+  EXPECT_THAT(Text(run->reply->status()), AllOf(StartsWith("ABORTED: "), HasSubstr("was restarted")));
+}
+
 TEST_F(WorkerServiceTest, ACallerThatGivesUpEndsItsRequests) {
   Graph graph(BuiltinOps());
   Builder b(graph);
