@@ -76,7 +76,8 @@ TEST_F(ExploreProgramTest, RefusesWhatIsNoFaultOfAJob) {
               HasSubstr("--hooks: it is not of --crash-every"));
   const Ran unknown = Run("$VIGIL explore --cluster no_such_file --crash-every");
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("no small job is called so either: those are chief, worker, sync, input, conversation"));
+  EXPECT_THAT(unknown.err,
+              HasSubstr("no small job is called so either: those are chief, worker, sync, input, conversation"));
 }
 
 TEST_F(ExploreProgramTest, PlaysAShard) {

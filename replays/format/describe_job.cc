@@ -194,7 +194,8 @@ class WorkloadObject : public Object<WorkloadSpec> {
   void Describe(Described<WorkloadSpec>& f) const override {
     f.Shown().Optional("name", &WorkloadSpec::kind, EnumType<sim::WorkloadKind>(kWorkloads, "workload"),
                        "what is trained, and how");
-    f.Shown().Optional("last_step", &WorkloadSpec::last_step, kStepNumber, "where the training ends; of a conversation: so many asks");
+    f.Shown().Optional("last_step", &WorkloadSpec::last_step, kStepNumber,
+                       "where the training ends; of a conversation: so many asks");
     f.Optional("save_steps", &WorkloadSpec::save_steps, IntegerType({1, 1'000'000'000}), "steps between checkpoints");
     f.Optional("before_save_s", &WorkloadSpec::before_save, DurationType(),
                "the chief stands so long before it writes a checkpoint, in a listener of its saver");

@@ -14,6 +14,14 @@
 namespace vigil::replays {
 namespace {
 
+// Nothing, where it is what it must be.
+std::optional<std::string> AnswerText(const sim::JobMoment& moment) {
+  const sim::Answer& answer = *moment.answer;
+  if (!answer.wrong.empty()) return fmt::format("hears {}", answer.wrong);
+  if (moment.code == Code::kOk) return std::nullopt;
+  return fmt::format("hears {} after {:.3f} s: {}", CodeName(moment.code), ToSeconds(answer.took), answer.text);
+}
+
 // What events do not say.
 std::optional<std::string> MomentText(const sim::JobMoment& moment) {
   using Kind = sim::JobMoment::Kind;
@@ -50,10 +58,7 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
     case Kind::kCameBack:
       return fmt::format("comes back to a session after {} s: {}", moment.step, CodeName(moment.code));
     case Kind::kAnswered:
-      if (!moment.answer->wrong.empty()) return fmt::format("hears {}", moment.answer->wrong);
-      if (moment.code == Code::kOk) return std::nullopt;
-      return fmt::format("hears {} after {:.3f} s: {}", CodeName(moment.code), ToSeconds(moment.answer->took),
-                         moment.answer->text);
+      return AnswerText(moment);
     case Kind::kDiaryFound:
       return fmt::format("finds {} bytes in its own file{}", moment.step,
                          moment.code == Code::kOk ? "" : ", which are not what it wrote");

@@ -15,7 +15,7 @@
 namespace vigil::sim {
 namespace {
 
-// After the end of a fault whatever it has broken is known to be.
+// After the end of a fault whatever it has broken is known to be, to who does not pause just then.
 constexpr std::chrono::minutes kFelt{2};
 
 // When a fault was felt, at the most.
@@ -86,7 +86,8 @@ void CheckFailures(const JobRun& run, Findings& findings) {
     if (!is_known->second) continue;
     findings.Arm();
     const bool felt = std::ranges::any_of(troubles, [&](const Trouble& trouble) {
-      return trouble.from <= moment.at && from <= trouble.to + kFelt && Reaches(run, *trouble.fault, moment.task);
+      return trouble.from <= moment.at && from <= trouble.to + kFelt + run.spec.workload.step &&
+             Reaches(run, *trouble.fault, moment.task);
     });
     if (!felt) findings.Violate(moment, "a fault that the task can feel before a run fails", CodeName(moment.code));
   }
@@ -97,8 +98,10 @@ void CheckFailures(const JobRun& run, Findings& findings) {
 const Checker kFailuresInReach = {
     .id = "job.failures_are_in_reach",
     .sentence =
-        "A run fails with ABORTED or UNAVAILABLE only within two minutes of a fault that its task can feel: of itself, "
-        "of a server, or of a link to one. What happens to others that train breaks no session of its own.",
+        "A run fails with ABORTED or UNAVAILABLE only within two minutes, and a pause between two steps, of a fault "
+        "that "
+        "its task can feel: of itself, of a server, or of a link to one. What happens to others that train breaks no "
+        "session of its own.",
     .source = "recordings of clusters: cluster_worker_gone, cluster_worker_restart: the others have one session each",
     .needs = &Behaviour::bounded_recovery,
     .check = CheckFailures,

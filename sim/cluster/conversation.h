@@ -31,8 +31,8 @@ namespace vigil::sim {
 class Conversation : public std::enable_shared_from_this<Conversation> {
  public:
   explicit Conversation(const TrainerParts& parts);
-  // So many asks as the workload's last step says, or until it is told to stop. DEADLINE_EXCEEDED: no session that works
-  // for half an hour.
+  // So many asks as the workload's last step says, or until it is told to stop. DEADLINE_EXCEEDED: no session that
+  // works for half an hour.
   absl::Status Hold();
 
  private:

@@ -107,7 +107,7 @@ struct JobMoment {
     // A session beside the training was used again: code; step = after how many seconds, rounded up: since it was used
     // before, or, where it has given up a run, since it was made.
     kCameBack,
-    kAnswered,  // a conversation heard: answer; code: kOk = what one process says, too, be it a failure, or what is wrong
+    kAnswered,  // a conversation heard: answer; code: kOk = what one process says, too, or something that is wrong
     // A file that a program writes for itself, on its own disk: so much was in it when the process began: step; code =
     // whether that is what was written ...
     kDiaryFound,
