@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/session/plan.h"
@@ -162,8 +161,9 @@ std::vector<Output> DeterminedVariables(const RandomGraph& random, const RunSpec
 
 bool Updates(const RandomGraph& random, const RunSpec& spec) {
   const absl::StatusOr<NeededNodes> found = FindNeeded(random.graph, spec);
-  return found.ok() && std::ranges::any_of(random.updates | std::views::join, [&](NodeId update) {
-           return found->needed[static_cast<std::size_t>(update)];
+  const auto is_needed = [&found](NodeId update) { return found->needed[static_cast<std::size_t>(update)]; };
+  return found.ok() && std::ranges::any_of(random.updates, [&is_needed](const std::vector<NodeId>& updates) {
+           return std::ranges::any_of(updates, is_needed);
          });
 }
 
