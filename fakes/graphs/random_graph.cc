@@ -178,8 +178,7 @@ class RandomGraph::Drawer {
     } else if (kind < 25) {
       DrawBinary(scope);
     } else if (kind < 35) {
-      AddValue(scope, Pick(options_.other ? Texts{"Abs", "Neg", "Identity"} : Texts{"Neg", "Abs", "Identity"}).data(),
-               {PickValue(scope)});
+      DrawUnary(scope);
     } else if (kind < 42) {
       DrawPair(scope);
     } else if (kind < 60) {
@@ -198,6 +197,14 @@ class RandomGraph::Drawer {
     } else if (depth < 2) {
       DrawBranches(scope, depth);
     }
+  }
+
+  // One after the other: which argument of a call comes first is the compiler's choice.
+  void DrawUnary(Scope& scope) {
+    const Output value = PickValue(scope);
+    const char* const op =
+        Pick(options_.other ? Texts{"Abs", "Neg", "Identity"} : Texts{"Neg", "Abs", "Identity"}).data();
+    AddValue(scope, op, {value});
   }
 
   void DrawBinary(Scope& scope) {
