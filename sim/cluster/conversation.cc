@@ -1,7 +1,6 @@
 #include "vigil/sim/cluster/conversation.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <chrono>
 #include <string_view>
@@ -47,6 +46,13 @@ absl::Status GivesUp(std::string_view why) {
 }
 
 }  // namespace
+
+Conversation::Asked Conversation::Within(std::int64_t patience_ms) {
+  return [options = RunOptions{.timeout_in_ms = patience_ms}](Session& session, const RandomStep& step,
+                                                              std::vector<Tensor>* out) {
+    return session.Run({.spec = step.spec, .feed_values = step.feeds, .options = &options}, out);
+  };
+}
 
 absl::Status Conversation::RunStep(Session& session, const RandomStep& step, std::vector<Tensor>* out) {
   return session.Run({.spec = step.spec, .feed_values = step.feeds}, out);
@@ -147,11 +153,7 @@ absl::Status Conversation::GiveUp(Line& line) {
   const RandomStep step = steps_->Next();
   const Heard alone = RunAlone(line, step);
   const std::int64_t patience = Drawn(8 * Latency()) / std::chrono::milliseconds(1) + 1;
-  const Heard heard =
-      RunBy(*line.cluster, step, [patience](Session& session, const RandomStep& asked, std::vector<Tensor>* out) {
-        const RunOptions options{.timeout_in_ms = patience};
-        return session.Run({.spec = asked.spec, .feed_values = asked.feeds, .options = &options}, out);
-      });
+  const Heard heard = RunBy(*line.cluster, step, Within(patience));
   const Outcome outcome = Judge(line, step, alone, heard, std::chrono::milliseconds(patience));
   if (CodeOf(heard.status) != Code::kDeadlineExceeded) return GoOn(line, step, outcome);
   return Updates(*graph_, step.spec) ? Anew() : absl::OkStatus();
@@ -208,8 +210,7 @@ absl::Status Conversation::Reset(Line& line) {
   initialised_ = false;
   VIGIL_RETURN_IF_ERROR(Reopen(line));
   if (over_.IsSet()) return absl::OkStatus();
-  const Heard alone = RunAlone(line, step);
-  Judge(line, step, alone, RunBy(*line.cluster, step, RunStep));
+  Compare(line, step, RunStep);
   return Anew();
 }
 
@@ -220,8 +221,7 @@ absl::Status Conversation::StandIdle(Line& line) {
 
 absl::Status Conversation::AskBy(Line& line, const Asked& ask) {
   const RandomStep step = steps_->Next();
-  const Heard alone = RunAlone(line, step);
-  return GoOn(line, step, Judge(line, step, alone, RunBy(*line.cluster, step, ask)));
+  return GoOn(line, step, Compare(line, step, ask));
 }
 
 absl::Status Conversation::AskAtOnce(Line& line, std::vector<RandomStep> steps) {
@@ -253,9 +253,12 @@ void Conversation::CompareDetermined(const Line& line, const RandomStep& step) {
   if (step.fails == kNoNode || step.may_fetch_dead) return;
   const RandomStep look{.spec = {.fetches = DeterminedVariables(*graph_, step.spec, step.fails)},
                         .text = "variables after: " + step.text};
-  if (look.spec.fetches.empty()) return;
-  const Heard alone = RunAlone(line, look);
-  Judge(line, look, alone, RunBy(*line.cluster, look, RunStep));
+  if (!look.spec.fetches.empty()) Compare(line, look, RunStep);
+}
+
+Conversation::Outcome Conversation::Compare(const Line& line, const RandomStep& step, const Asked& ask) {
+  const Heard alone = RunAlone(line, step);
+  return Judge(line, step, alone, RunBy(*line.cluster, step, ask));
 }
 
 Conversation::Outcome Conversation::Judge(const Line& line, const RandomStep& step, const Heard& alone,
@@ -287,11 +290,7 @@ Conversation::Heard Conversation::RunAlone(const Line& line, const RandomStep& s
 std::unique_ptr<Task> Conversation::RunBeside(const Line& line, const RandomStep& step, std::shared_ptr<Heard> heard,
                                               std::int64_t patience_ms) {
   return env_.tasks->Spawn("asks", [self = shared_from_this(), session = line.cluster, step, heard = std::move(heard),
-                                    options = RunOptions{.timeout_in_ms = patience_ms}] {
-    *heard = self->RunBy(*session, step, [&](Session& on, const RandomStep& asked, std::vector<Tensor>* out) {
-      return on.Run({.spec = asked.spec, .feed_values = asked.feeds, .options = &options}, out);
-    });
-  });
+                                    ask = Within(patience_ms)] { *heard = self->RunBy(*session, step, ask); });
 }
 
 SessionConfig Conversation::Config() const {
@@ -364,13 +363,12 @@ bool Conversation::Initialise(const Line& line) {
   const RandomStep init{.spec = {.targets = {graph_->init}}, .text = "init"};
   initialised_ = true;
   initialised_at_ = env_.clock->Monotonic();
-  const Heard alone = RunAlone(line, init);
-  return Judge(line, init, alone, RunBy(*line.cluster, init, RunStep)) == Outcome::kAnswered;
+  return Compare(line, init, RunStep) == Outcome::kAnswered;
 }
 
 std::uint64_t Conversation::Below(std::uint64_t count) const { return env_.random->Draw("conversation") % count; }
 
-Duration Conversation::Drawn(Duration most) const { return most * static_cast<std::int64_t>(Below(1001)) / 1000; }
+Duration Conversation::Drawn(Duration most) const { return DrawnUpTo(env_, "conversation", most); }
 
 Duration Conversation::Latency() const { return parts_.job.plan.default_link.most_latency; }
 

@@ -74,12 +74,14 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   absl::Status AskBy(Line& line, const Asked& ask);
   absl::Status AskAtOnce(Line& line, std::vector<fakes::RandomStep> steps);
   absl::Status GoOn(Line& line, const fakes::RandomStep& step, Outcome outcome);
+  Outcome Compare(const Line& line, const fakes::RandomStep& step, const Asked& ask);  // with what one process says
   Outcome Judge(const Line& line, const fakes::RandomStep& step, const Heard& alone, const Heard& heard,
                 Duration limit = Duration(0));
   Heard RunBy(Session& session, const fakes::RandomStep& step, const Asked& ask) const;
   Heard RunAlone(const Line& line, const fakes::RandomStep& step) const;
   static absl::Status RunStep(Session& session, const fakes::RandomStep& step, std::vector<Tensor>* out);
   // `patience_ms`: 0 = for ever.
+  static Asked Within(std::int64_t patience_ms);
   std::unique_ptr<Task> RunBeside(const Line& line, const fakes::RandomStep& step, std::shared_ptr<Heard> heard,
                                   std::int64_t patience_ms = 0);
   // Whether the cluster answers with these values.

@@ -70,9 +70,8 @@ absl::Status Conversation::AskQueue(Line& line) {
   first->Join(kNever);
   Heard nothing;
   nothing.status = MakeStatus(Code::kDeadlineExceeded, "");
-  if (Judge(line, taking_many, nothing, *gives_up, std::chrono::milliseconds(patience)) == Outcome::kBroken)
-    return Anew();
-  if (!taken) return Anew();
+  const Outcome given_up = Judge(line, taking_many, nothing, *gives_up, std::chrono::milliseconds(patience));
+  if (!taken || given_up == Outcome::kBroken) return Anew();
   for (std::int64_t i = 1; i < count; ++i) {
     if (!Expect(line, Step("a take", {.fetches = {take}}), {Number(10 + i)})) return Anew();
   }

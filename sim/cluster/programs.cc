@@ -129,6 +129,10 @@ Env WithoutEvents(Env env) {
   return env;
 }
 
+Duration DrawnUpTo(const Env& env, std::string_view stream, Duration most) {
+  return most * static_cast<std::int64_t>(env.random->Draw(stream) % 1001) / 1000;
+}
+
 SessionConfig ConfigOf(const TrainerParts& parts) {
   SessionConfig config;
   if (parts.job.workload.filters) {

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -39,6 +40,8 @@ Replica ReplicaOf(const TrainerParts& parts);
 int ReplicasOf(const JobSpec& job);
 // For what is no training, or beside it: no event tells of it.
 Env WithoutEvents(Env env);
+// Anything up to that.
+Duration DrawnUpTo(const Env& env, std::string_view stream, Duration most);
 SessionConfig ConfigOf(const TrainerParts& parts);
 std::int64_t LastStepOf(const TrainerParts& parts);
 

@@ -190,10 +190,7 @@ absl::Status Visits::Ask(Session& session, const RunOptions& options) {
   return absl::OkStatus();
 }
 
-Duration Visits::Drawn(Duration most) const {
-  const std::uint64_t part = env_.random->Draw("visits") % 1001;
-  return most * static_cast<std::int64_t>(part) / 1000;
-}
+Duration Visits::Drawn(Duration most) const { return DrawnUpTo(env_, "visits", most); }
 
 void Visits::Sleep(Duration most) { env_.tasks->SleepUntil(DeadlineAfter(env_, Drawn(most))); }
 
