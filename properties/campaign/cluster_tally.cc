@@ -83,8 +83,12 @@ std::vector<std::string> ClusterTally::Incomplete() const {
   std::vector<std::string> missing;
   for (const sim::FaultKindInfo& kind : sim::AllFaultKinds()) {
     const auto found = faults.find(std::string(kind.name));
-    if (found == faults.end() || found->second.fired == 0)
+    if (found == faults.end() || found->second.fired == 0) {
       missing.push_back(fmt::format("the fault {} never fired", kind.name));
+    } else if (found->second.effective == 0) {
+      missing.push_back(
+          fmt::format("the fault {} fired {} times and never changed anything", kind.name, found->second.fired));
+    }
   }
   const auto require = [&](std::string_view invariant) {
     const auto found = armed.find(std::string(invariant));

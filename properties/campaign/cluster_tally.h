@@ -31,7 +31,8 @@ struct ClusterTally {
   double RecoveredShare() const;
   std::uint64_t MedianEffectiveFaults() const;
 
-  // What never happened: kinds of faults that never fired, invariants that never had anything to look at.
+  // What never happened: kinds of faults that never fired or never changed anything, invariants that never had anything
+  // to look at.
   std::vector<std::string> Incomplete() const;
   // Tables for people, each line with its newline.
   std::string Text() const;

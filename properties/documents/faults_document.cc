@@ -20,7 +20,7 @@ Every kind of fault that a simulated cluster meets: what it does, where it comes
 campaign that this page was made with. *Planned* counts entries of plans (and properties of links), *fired* how often such a
 fault began to happen, *effective* how often it changed something: what fired without effect is inert, and the text of a failing
 job names it. An entry or a link may strike many requests, then it fires more often than it was planned. A campaign of at least
-2,000 seeds in which some kind never fired fails.
+2,000 seeds in which some kind never fired, or never changed anything, fails.
 
 This page is generated, the numbers too:
 )";

@@ -288,13 +288,14 @@ def report(args):
     if args.reviewed and os.path.exists(args.reviewed):
         with open(args.reviewed, encoding="utf-8") as file:
             reviewed = json.load(file)
-    by_folder = collections.defaultdict(collections.Counter)
+    by_place = collections.defaultdict(collections.Counter)
     survivors = []
     for name, bug in mutants(args.bugs).items():
         mine = {suite: one for (id_, suite), one in results.items() if id_ == name}
         if not mine:
             continue
-        score = by_folder[os.path.dirname(bug["edit"][0]["file"])]
+        file = bug["edit"][0]["file"]
+        score = by_place[file if args.by == "file" else os.path.dirname(file)]
         score["played"] += 1
         by = [("rules" if suite in ("random", "cluster") else suite.split()[0]) for suite, one in mine.items() if one["first"] > 0]
         if by:
@@ -304,11 +305,11 @@ def report(args):
         why = reviewed.get(bug["mistake"], "")
         score["no effect"] += why.startswith("no effect")
         survivors.append((bug["mistake"], bug["edit"][0]["find"].strip(), why))
-    print("| folder | mutants | found by rules | by recordings | by tests | of no effect | score |\n|---|---|---|---|---|---|---|")
-    total = sum(by_folder.values(), collections.Counter())
-    for folder, score in [*sorted(by_folder.items()), ("all", total)]:
+    print(f"| {args.by} | mutants | found by rules | by recordings | by tests | of no effect | score |\n|---|---|---|---|---|---|---|")
+    total = sum(by_place.values(), collections.Counter())
+    for place, score in [*sorted(by_place.items()), ("all", total)]:
         counts = " | ".join(str(score[key]) for key in ("played", "rules", "recorded", "tests", "no effect"))
-        print(f"| `{folder}` | {counts} | {score['found'] / max(score['played'] - score['no effect'], 1):.0%} |")
+        print(f"| `{place}` | {counts} | {score['found'] / max(score['played'] - score['no effect'], 1):.0%} |")
     print("\n| survivor | line | why |\n|---|---|---|")
     for mistake, line, why in sorted(survivors):
         print(f"| {mistake} | `{line.replace('|', chr(92) + '|')}` | {why} |")
@@ -394,6 +395,7 @@ def main():
     one.add_argument("--bugs", required=True)
     one.add_argument("--state", required=True)
     one.add_argument("--reviewed", default="")
+    one.add_argument("--by", choices=("folder", "file"), default="folder", help="a line of the score for each")
     one.set_defaults(run=report)
     one = commands.add_parser("self-test")
     one.set_defaults(run=self_test)

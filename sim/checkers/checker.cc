@@ -57,7 +57,8 @@ std::span<const Checker> Checkers() {
                                  kTrainerStops,
                                  kHoldsForSessions,
                                  kFailuresInReach,
-                                 kAnswersAsAlone};
+                                 kAnswersAsAlone,
+                                 kEndsAtItsLastStep};
   return kAll;
 }
 

@@ -85,6 +85,7 @@ extern const Checker kReportedCheckpointSurvives;
 extern const Checker kFinalCheckpointHasFinalStep;
 extern const Checker kLastOneSaves;
 extern const Checker kEveryTaskEnds;
+extern const Checker kEndsAtItsLastStep;
 extern const Checker kBoundedRecovery;
 extern const Checker kNoTaskLeft;
 extern const Checker kFailuresInReach;

@@ -407,8 +407,8 @@ JobEvidence RunsFrom(int seconds, Code fails) {
                    {2, "", Kind::kHealed},
                    {3, kHand, Kind::kRunReturned, 1},
                    {2 + seconds, kHand, Kind::kRunStarted},
-                   {2000, kHand, Kind::kRunFailed, 1, fails},
-                   {2001, kHand, Kind::kRunReturned, 2},
+                   {100 + seconds, kHand, Kind::kRunFailed, 1, fails},
+                   {101 + seconds, kHand, Kind::kRunReturned, 2},
                    {3000, kHand, Kind::kEnded}});
 }
 
@@ -512,6 +512,16 @@ JobJudgement JobEvidence::Judge() const {
                    .quiet = quiet.has_value() ? &*quiet : nullptr});
 }
 
+std::vector<CheckerCase> (*const kMore[])() = {QueueCases,
+                                               StopCases,
+                                               EndCases,
+                                               ReachCases,
+                                               AnswerCases,
+                                               RestoreCases,
+                                               CasesOfCheckpoints,
+                                               CasesOfServersAtRest,
+                                               CasesBesideTheTraining};
+
 std::vector<CheckerCase> CheckerCases() {
   std::vector<CheckerCase> cases = {
       Counted("an update is lost", 6, 5),
@@ -576,8 +586,7 @@ std::vector<CheckerCase> CheckerCases() {
       {"job.gets_on_when_healed", "and is recovered from", StandsUntil(300, Kind::kRecovery),
        StandsUntil(320, Kind::kRecovery)},
   };
-  for (std::vector<CheckerCase> (*const more)() : {QueueCases, StopCases, ReachCases, AnswerCases, RestoreCases,
-                                                   CasesOfCheckpoints, CasesOfServersAtRest, CasesBesideTheTraining}) {
+  for (std::vector<CheckerCase> (*const more)() : kMore) {
     for (CheckerCase& forged : more()) cases.push_back(std::move(forged));
   }
   return cases;

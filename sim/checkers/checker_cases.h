@@ -53,6 +53,8 @@ std::vector<CheckerCase> CheckerCases();
 std::vector<CheckerCase> QueueCases();
 // ... and of servers that are told to stop.
 std::vector<CheckerCase> StopCases();
+// ... of where tasks end, and how long they take for a run or a session.
+std::vector<CheckerCase> EndCases();
 // ... of restores, and of what servers hold and who trains is told.
 std::vector<CheckerCase> RestoreCases();
 // ... and of what conversations hear.

@@ -99,6 +99,116 @@ JobEvidence WithATimeout(JobEvidence evidence) {
   return evidence;
 }
 
+// A worker of a job of 60 steps: so far the job has come when its last run has.
+JobEvidence EndsAfter(std::int64_t step) {
+  JobEvidence evidence = Evidence({{1, kHand, JobMoment::Kind::kStarted},
+                                   {2, kHand, JobMoment::Kind::kRunStarted},
+                                   {2, "ps:0", JobMoment::Kind::kStepMade, step},
+                                   {3, kHand, JobMoment::Kind::kRunReturned, 2},
+                                   {4, kHand, JobMoment::Kind::kEnded}});
+  evidence.spec.workload.last_step = 60;
+  return evidence;
+}
+
+JobEvidence AsTheWorkersLast(JobEvidence evidence, std::int64_t last_step) {
+  evidence.spec.workload.last_steps[std::string(kHand)] = last_step;
+  return evidence;
+}
+
+// The same, but the job has lost its steps, and the worker's run, or its new session, has begun since then.
+JobEvidence LosesIts(JobEvidence evidence, JobMoment::Kind then) {
+  JobMoment lost = evidence.history[2];
+  lost.kind = JobMoment::Kind::kStepSet;
+  lost.step = 1;
+  JobMoment begins = evidence.history[1];
+  begins.kind = then;
+  evidence.history.insert(evidence.history.end() - 1, {lost, begins});
+  return evidence;
+}
+
+// A hook asks for a stop where the job has come so far, and what the job has is lost in that run.
+JobEvidence AsksAndRecovers(std::int64_t step) {
+  JobEvidence evidence = LosesIts(EndsAfter(step), JobMoment::Kind::kRecovery);
+  JobMoment asked = evidence.history[1];
+  asked.kind = JobMoment::Kind::kStopAsked;
+  evidence.history.insert(evidence.history.begin() + 3, asked);
+  return evidence;
+}
+
+JobEvidence AsAnEvaluator(JobEvidence evidence, std::int64_t step) {
+  for (JobMoment& moment : evidence.history) {
+    if (moment.task == kHand) moment.task = "evaluator:0";
+    if (moment.kind != JobMoment::Kind::kRunReturned) continue;
+    moment.kind = JobMoment::Kind::kEvaluated;
+    moment.step = step;
+  }
+  return evidence;
+}
+
+// It ends too early in its second life, and was told to in that one (1), or in the first.
+JobEvidence ToldIn(std::size_t life) {
+  JobEvidence evidence = EndsAfter(9);
+  JobMoment told = evidence.history[0];
+  told.kind = JobMoment::Kind::kToldToStop;
+  evidence.history.insert(evidence.history.begin() + 1, evidence.history.front());
+  evidence.history.insert(evidence.history.begin() + (life == 0 ? 1 : 2), told);
+  return evidence;
+}
+
+// Its last run failed so.
+JobEvidence OfInput(Code code) {
+  JobEvidence evidence = EndsAfter(9);
+  evidence.spec.workload.kind = WorkloadKind::kInputPipeline;
+  JobMoment failed = evidence.history.back();
+  failed.kind = JobMoment::Kind::kRunFailed;
+  failed.code = code;
+  evidence.history.insert(evidence.history.end() - 1, failed);
+  return evidence;
+}
+
+// A job without an input, where the plan says so of that task.
+JobEvidence RunsOut(std::string_view task) {
+  JobEvidence evidence = OfInput(Code::kOutOfRange);
+  evidence.spec.workload.kind = WorkloadKind::kAsyncRegression;
+  evidence.spec.plan.session_calls.push_back({.task = std::string(task), .code = Code::kOutOfRange});
+  return evidence;
+}
+
+// It finds no more tokens, after that of the chief.
+JobEvidence OfTokens(JobMoment::Kind of_the_chief) {
+  JobEvidence evidence = OfInput(Code::kOutOfRange);
+  evidence.spec.workload.kind = WorkloadKind::kSyncRegression;
+  JobMoment chief = evidence.history.back();
+  chief.task = kBoss;
+  chief.kind = of_the_chief;
+  evidence.history.insert(evidence.history.begin() + 1, chief);
+  return evidence;
+}
+
+// One under a supervisor, where a call of a service is to run out, and has, or not.
+JobEvidence OfAService(bool has) {
+  JobEvidence evidence = RunsOut(kHand);
+  evidence.spec.workload.kind = WorkloadKind::kSupervisor;
+  std::erase_if(evidence.history, [](const JobMoment& each) { return each.kind == JobMoment::Kind::kRunFailed; });
+  if (!has) evidence.facts.inert.push_back({.list = InertFault::List::kSessionCalls, .index = 0});
+  return evidence;
+}
+
+// A run and a new session which had begun when everything healed: this one takes so long from then on.
+JobEvidence Takes(int seconds, JobMoment::Kind late) {
+  using Kind = JobMoment::Kind;
+  const bool is_run = late == Kind::kRunReturned;
+  JobEvidence evidence = Evidence({{1, kHand, Kind::kStarted},
+                                   {2, kHand, is_run ? Kind::kRunStarted : Kind::kRecovery},
+                                   {10, "", Kind::kHealed},
+                                   {10 + seconds, kHand, late, 1},
+                                   {3000, kHand, Kind::kEnded}});
+  // ... and the pauses of a task that is so slow.
+  evidence.spec.workload.step = std::chrono::seconds(1);
+  evidence.spec.plan.timed = {{.kind = TimedFault::Kind::kSlowNode, .task = std::string(kBoss), .rate = 3}};
+  return evidence;
+}
+
 }  // namespace
 
 std::vector<CheckerCase> AnswerCases() {
@@ -115,6 +225,32 @@ std::vector<CheckerCase> AnswerCases() {
           {kId, "and the answer takes long", ThatHears({.took = 60}), ThatHears({.took = 61})},
           {kId, "who is said to stay away has not gone", WhereOneStaysAway(ThatHears({.code = Code::kUnavailable}), 1),
            WhereOneStaysAway(ThatHears({.code = Code::kUnavailable}), 0)}};
+}
+
+std::vector<CheckerCase> EndCases() {
+  constexpr std::string_view kId = "job.ends_at_its_last_step";
+  constexpr std::string_view kSlow = "job.gets_on_when_healed";
+  constexpr JobMoment::Kind kRun = JobMoment::Kind::kRunReturned;
+  constexpr JobMoment::Kind kSession = JobMoment::Kind::kSession;
+  return {
+      {kId, "it has not come so far", EndsAfter(60), EndsAfter(59)},
+      {kId, "another task has come so far", AsTheWorkersLast(EndsAfter(40), 40), AsTheWorkersLast(EndsAfter(40), 41)},
+      {kId, "what the job had is lost, and it runs again", LosesIts(EndsAfter(60), JobMoment::Kind::kSawStep),
+       LosesIts(EndsAfter(60), JobMoment::Kind::kRunStarted)},
+      {kId, "... or makes a session again", LosesIts(EndsAfter(60), JobMoment::Kind::kSawStep),
+       LosesIts(EndsAfter(60), JobMoment::Kind::kRecovery)},
+      {kId, "... or is another process", LosesIts(EndsAfter(60), JobMoment::Kind::kSawStep),
+       LosesIts(EndsAfter(60), JobMoment::Kind::kStarted)},
+      {kId, "the job has come so far, its evaluator has not", AsAnEvaluator(EndsAfter(60), 60),
+       AsAnEvaluator(EndsAfter(60), 59)},
+      {kId, "nobody had asked for a stop before the recovery", AsksAndRecovers(60), AsksAndRecovers(59)},
+      {kId, "it was told to stop in the life before", ToldIn(1), ToldIn(0)},
+      {kId, "there is more input", OfInput(Code::kOutOfRange), OfInput(Code::kAborted)},
+      {kId, "the plan lets somebody else run out", RunsOut(kHand), RunsOut(kBoss)},
+      {kId, "a call that never came to it", OfAService(true), OfAService(false)},
+      {kSlow, "a run comes back, but late", Takes(303, kRun), Takes(304, kRun)},
+      {kSlow, "a session comes, but late", Takes(303, kSession), Takes(304, kSession)},
+      {kId, "the chief has not left", OfTokens(JobMoment::Kind::kLeaves), OfTokens(JobMoment::Kind::kRecovery)}};
 }
 
 std::vector<CheckerCase> ReachCases() {

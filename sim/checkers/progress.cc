@@ -26,43 +26,47 @@ struct Progress {
   Time since;                  // everything has healed and the life has begun
   std::optional<Time> run;     // under way, from then
   Time tried;                  // the same, or when a recovery began it anew
+  std::optional<Time> waits;   // for a session, from when the life, or a recovery, began
   std::int64_t came_back = 0;  // runs, since then
 };
 
-void CheckProgress(const JobRun& run, Findings& findings) {
-  if (!NobodyStaysAway(run.facts)) return;
-  std::map<std::string, Progress, std::less<>> tasks;
-  std::optional<Time> healed;
-  std::optional<Time> left;  // the first one: who waits for him, for ever, may give up
-  const auto stood_before = [&left](Time since) { return !left.has_value() || since + kSoon <= *left; };
-  for (const JobMoment& moment : run.history) {
-    if (moment.kind == JobMoment::Kind::kHealed) {
-      healed = moment.at;
-      for (auto& [name, progress] : tasks) {
-        progress.since = moment.at;
-        progress.came_back = 0;
-      }
-      continue;
-    }
+// For so long the slowest task stands between two steps, and does not look whether anything has happened.
+Duration LongestPause(const JobSpec& spec) {
+  double rate = 1;
+  for (const TimedFault& fault : spec.plan.timed) {
+    if (fault.kind == TimedFault::Kind::kSlowNode) rate = std::max(rate, fault.rate);
+  }
+  return Seconds(rate * ToSeconds(spec.workload.step + spec.workload.before_save));
+}
+
+class ProgressJudge {
+ public:
+  ProgressJudge(const JobRun& run, Findings& findings) : findings_(findings), pause_(LongestPause(run.spec)) {}
+
+  void See(const JobMoment& moment) {
+    if (moment.kind == JobMoment::Kind::kHealed) return Heal(moment.at);
     if (moment.task.empty() || IsZombie(moment.task) || IsServer(moment.task) || moment.task.starts_with(kEvaluatorJob))
-      continue;
-    Progress& progress = tasks[moment.task];
+      return;
+    Progress& progress = tasks_[moment.task];
     switch (moment.kind) {
       case JobMoment::Kind::kStarted:
-        progress = {.since = moment.at};
+        progress = {.since = moment.at, .waits = moment.at};
+        break;
+      case JobMoment::Kind::kSession:
+        if (progress.waits.has_value()) InTime(moment, *std::exchange(progress.waits, std::nullopt), "a session");
+        progress.tried = moment.at;
         break;
       case JobMoment::Kind::kRunStarted:
         progress.run = progress.tried = moment.at;
         break;
-      case JobMoment::Kind::kRecovery: {
-        const Time tried = std::exchange(progress.tried, moment.at);
-        const bool stood = healed.has_value() && tried < *healed + kSettled && moment.at >= *healed + kSoon;
-        if (!stood || !progress.run.has_value() || !stood_before(std::max(tried, *healed))) break;
-        findings.Arm();
-        findings.Violate(moment, kComesBack, fmt::format("a recovery after {:.0f} s", ToSeconds(moment.at - tried)));
+      case JobMoment::Kind::kRecovery:
+        progress.waits = moment.at;
+        Recovers(moment, progress);
         break;
-      }
       case JobMoment::Kind::kRunReturned:
+        if (progress.run.has_value()) InTime(moment, progress.tried, "a run that comes back");
+        ++progress.came_back;
+        break;
       case JobMoment::Kind::kEvaluated:
         ++progress.came_back;
         break;
@@ -70,29 +74,73 @@ void CheckProgress(const JobRun& run, Findings& findings) {
         if (moment.code == Code::kOk && moment.answer->wrong.empty()) ++progress.came_back;
         break;
       case JobMoment::Kind::kRunFailed:
-        if (!healed.has_value() || !progress.run.has_value()) break;
-        // One that was under way, too, must have come to its end: nothing keeps it any more.
-        if (*progress.run < *healed + kSettled && moment.at < *healed + kSoon) break;
-        if (!stood_before(std::max(*progress.run, *healed))) break;
-        findings.Arm();
-        if (moment.code != Code::kDeadlineExceeded) break;
-        findings.Violate(moment, kComesBack,
-                         fmt::format("{} after {:.0f} s", CodeName(moment.code), ToSeconds(moment.at - *progress.run)));
+        Fails(moment, progress);
         break;
-      case JobMoment::Kind::kEnded: {
-        const bool stood = stood_before(progress.since);
-        if (!left.has_value()) left = moment.at;
-        if (!healed.has_value() || !stood) break;
-        findings.Arm();
-        if (moment.code == Code::kOk || progress.came_back > 0 || moment.at < progress.since + kSoon) break;
-        findings.Violate(moment, fmt::format("a run that comes back within {:.0f} min", ToSeconds(kSoon) / 60),
-                         fmt::format("none, and the end {}", CodeName(moment.code)));
+      case JobMoment::Kind::kEnded:
+        Ends(moment, progress);
         break;
-      }
       default:
         break;
     }
   }
+
+ private:
+  void Heal(Time at) {
+    healed_ = at;
+    for (auto& [name, progress] : tasks_) {
+      progress.since = at;
+      progress.came_back = 0;
+    }
+  }
+  // Who waits for one that has left, for ever, may give up.
+  bool StoodBefore(Time since) const { return !left_.has_value() || since + kSoon <= *left_; }
+  void InTime(const JobMoment& moment, Time since, std::string_view what) {
+    if (!healed_.has_value() || !StoodBefore(std::max(since, *healed_))) return;
+    findings_.Arm();
+    const Duration took = moment.at - std::max(since, *healed_);
+    if (took <= kSoon + pause_) return;
+    findings_.Violate(moment,
+                      fmt::format("{} within {:g} s, once everything has healed", what, ToSeconds(kSoon + pause_)),
+                      fmt::format("{:.0f} s", ToSeconds(took)));
+  }
+  void Recovers(const JobMoment& moment, Progress& progress) {
+    const Time tried = std::exchange(progress.tried, moment.at);
+    const bool stood = healed_.has_value() && tried < *healed_ + kSettled && moment.at >= *healed_ + kSoon;
+    if (!stood || !progress.run.has_value() || !StoodBefore(std::max(tried, *healed_))) return;
+    findings_.Arm();
+    findings_.Violate(moment, kComesBack, fmt::format("a recovery after {:.0f} s", ToSeconds(moment.at - tried)));
+  }
+  void Fails(const JobMoment& moment, const Progress& progress) {
+    if (!healed_.has_value() || !progress.run.has_value()) return;
+    // One that was under way, too, must have come to its end: nothing keeps it any more.
+    if (*progress.run < *healed_ + kSettled && moment.at < *healed_ + kSoon) return;
+    if (!StoodBefore(std::max(*progress.run, *healed_))) return;
+    findings_.Arm();
+    if (moment.code != Code::kDeadlineExceeded) return;
+    findings_.Violate(moment, kComesBack,
+                      fmt::format("{} after {:.0f} s", CodeName(moment.code), ToSeconds(moment.at - *progress.run)));
+  }
+  void Ends(const JobMoment& moment, const Progress& progress) {
+    const bool stood = StoodBefore(progress.since);
+    if (!left_.has_value()) left_ = moment.at;
+    if (!healed_.has_value() || !stood) return;
+    findings_.Arm();
+    if (moment.code == Code::kOk || progress.came_back > 0 || moment.at < progress.since + kSoon) return;
+    findings_.Violate(moment, fmt::format("a run that comes back within {:.0f} min", ToSeconds(kSoon) / 60),
+                      fmt::format("none, and the end {}", CodeName(moment.code)));
+  }
+
+  Findings& findings_;
+  const Duration pause_;
+  std::map<std::string, Progress, std::less<>> tasks_;
+  std::optional<Time> healed_;
+  std::optional<Time> left_;  // the first one
+};
+
+void CheckProgress(const JobRun& run, Findings& findings) {
+  if (!NobodyStaysAway(run.facts)) return;
+  ProgressJudge judge(run, findings);
+  for (const JobMoment& moment : run.history) judge.See(moment);
 }
 
 }  // namespace
@@ -101,7 +149,7 @@ const Checker kGetsOnWhenHealed = {
     .id = "job.gets_on_when_healed",
     .sentence =
         "When every fault has ended and every node is there, a task that does not end at once trains: a run comes "
-        "back, and no run stands until its deadline.",
+        "back, no run stands until its deadline, and neither a run nor making a session takes more than five minutes.",
     .source = "pains 3 to 6: replicas that stood still for ever",
     .needs = &Behaviour::bounded_recovery,
     .check = CheckProgress,
@@ -111,7 +159,8 @@ const Checker kGetsOnWhenHealed = {
     .excuses =
         "jobs in which a node stays away; tasks that another one leaves before they have stood still for five minutes; "
         "ends within five minutes, also of runs that were under way; evaluators; errors of tasks that have trained "
-        "since",
+        "since; runs and sessions are counted from the last recovery, and may take one pause of the slowest task "
+        "longer",
     .why = "who needs what is away cannot train; what broke before may end a task",
 };
 
