@@ -248,9 +248,9 @@ std::vector<CheckerCase> EndCases() {
       {kId, "there is more input", OfInput(Code::kOutOfRange), OfInput(Code::kAborted)},
       {kId, "the plan lets somebody else run out", RunsOut(kHand), RunsOut(kBoss)},
       {kId, "a call that never came to it", OfAService(true), OfAService(false)},
+      {kId, "the chief has not left", OfTokens(JobMoment::Kind::kLeaves), OfTokens(JobMoment::Kind::kRecovery)},
       {kSlow, "a run comes back, but late", Takes(303, kRun), Takes(304, kRun)},
-      {kSlow, "a session comes, but late", Takes(303, kSession), Takes(304, kSession)},
-      {kId, "the chief has not left", OfTokens(JobMoment::Kind::kLeaves), OfTokens(JobMoment::Kind::kRecovery)}};
+      {kSlow, "a session comes, but late", Takes(303, kSession), Takes(304, kSession)}};
 }
 
 std::vector<CheckerCase> ReachCases() {

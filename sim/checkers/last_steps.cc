@@ -25,11 +25,6 @@ struct Life {
   std::int64_t evaluated = -1;  // of an evaluator: the step of its last look
 };
 
-std::int64_t LastStepOf(const WorkloadSpec& workload, std::string_view task) {
-  const auto own = workload.last_steps.find(WithoutZombie(task));
-  return own == workload.last_steps.end() ? workload.last_step : own->second;
-}
-
 // The plan has let a call of its sessions fail with OUT_OF_RANGE, which ends any training.
 bool RanOutByPlan(const JobRun& run, std::string_view task) {
   return AnyStruck(
@@ -61,7 +56,7 @@ void Judge(const JobRun& run, const JobMoment& moment, const Life& life, Finding
   if (life.ran_out) return;
   // Also by a service beside the training, whose failures nobody notes.
   if (run.spec.workload.kind == WorkloadKind::kSupervisor && RanOutByPlan(run, moment.task)) return;
-  const std::int64_t last = LastStepOf(run.spec.workload, moment.task);
+  const std::int64_t last = LastStepOf(run.spec.workload, WithoutZombie(moment.task));
   const bool evaluates = WithoutZombie(moment.task).starts_with(kEvaluatorJob);
   const std::int64_t seen = evaluates ? life.evaluated : life.there;
   const bool by_input = run.spec.workload.kind == WorkloadKind::kInputPipeline;
@@ -100,7 +95,7 @@ void CheckLastSteps(const JobRun& run, Findings& findings) {
         life.ran_out = life.asked = false;
         break;
       case JobMoment::Kind::kStopAsked:
-        life.asked = life.there >= LastStepOf(run.spec.workload, moment.task);
+        life.asked = life.there >= LastStepOf(run.spec.workload, WithoutZombie(moment.task));
         break;
       case JobMoment::Kind::kToldToStop:
         life.told = true;

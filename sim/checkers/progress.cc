@@ -95,9 +95,11 @@ class ProgressJudge {
   // Who waits for one that has left, for ever, may give up.
   bool StoodBefore(Time since) const { return !left_.has_value() || since + kSoon <= *left_; }
   void InTime(const JobMoment& moment, Time since, std::string_view what) {
-    if (!healed_.has_value() || !StoodBefore(std::max(since, *healed_))) return;
+    if (!healed_.has_value()) return;
+    const Time from = std::max(since, *healed_);
+    if (!StoodBefore(from)) return;
     findings_.Arm();
-    const Duration took = moment.at - std::max(since, *healed_);
+    const Duration took = moment.at - from;
     if (took <= kSoon + pause_) return;
     findings_.Violate(moment,
                       fmt::format("{} within {:g} s, once everything has healed", what, ToSeconds(kSoon + pause_)),

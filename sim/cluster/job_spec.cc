@@ -35,4 +35,9 @@ std::vector<std::string> TaskNames(const JobSpec& job) {
   return names;
 }
 
+std::int64_t LastStepOf(const WorkloadSpec& workload, std::string_view task) {
+  const auto own = workload.last_steps.find(task);
+  return own == workload.last_steps.end() ? workload.last_step : own->second;
+}
+
 }  // namespace vigil::sim

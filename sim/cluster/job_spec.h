@@ -84,6 +84,9 @@ inline constexpr std::string_view kEvaluatorJob = "evaluator";
 // "chief:0", "ps:0", "ps:1", "worker:0": by job, then by number.
 std::vector<std::string> TaskNames(const JobSpec& job);
 
+// Of that task: its own, or that of all.
+std::int64_t LastStepOf(const WorkloadSpec& workload, std::string_view task);
+
 }  // namespace vigil::sim
 
 #endif  // VIGIL_SIM_CLUSTER_JOB_SPEC_H_

@@ -142,11 +142,7 @@ SessionConfig ConfigOf(const TrainerParts& parts) {
   return config;
 }
 
-std::int64_t LastStepOf(const TrainerParts& parts) {
-  const WorkloadSpec& workload = parts.job.workload;
-  const auto own = workload.last_steps.find(TaskOf(parts));
-  return own == workload.last_steps.end() ? workload.last_step : own->second;
-}
+std::int64_t LastStepOf(const TrainerParts& parts) { return LastStepOf(parts.job.workload, TaskOf(parts)); }
 
 RegressionData DataOf(const TrainerParts& parts) {
   const auto number = static_cast<std::uint64_t>(parts.index) + (parts.job_name == "chief" ? 0 : 1);
