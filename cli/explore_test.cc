@@ -77,7 +77,7 @@ TEST_F(ExploreProgramTest, RefusesWhatIsNoFaultOfAJob) {
   const Ran unknown = Run("$VIGIL explore --cluster no_such_file --crash-every");
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.err,
-              HasSubstr("no small job is called so either: those are chief, worker, sync, input, conversation"));
+              HasSubstr("no small job is called so either: those are chief, worker, sync, input, conversation, tiny"));
 }
 
 TEST_F(ExploreProgramTest, PlaysAShard) {

@@ -191,6 +191,12 @@ void FaultApplier::Start(Timed& timed) {
       timed.active = true;
       SlowDown(timed);
       break;
+    case TimedFault::Kind::kOverload:
+      Tell(Entry::What::kBegins, fault, fmt::format("{} handles {} requests at a time", fault.task, fault.at_once));
+      timed.struck = timed.active = true;
+      timed.before = CountOf(timed);
+      LimitHandlers(node);
+      break;
     case TimedFault::Kind::kZombie:
       timed.struck = node.running() && !node.killed();
       if (!timed.struck) return;
@@ -370,6 +376,11 @@ void FaultApplier::End(Timed& timed) {
       node.set_slowness(SlownessOf(node));
       world_.network().End(timed.trouble);
       break;
+    case TimedFault::Kind::kOverload:
+      Tell(Entry::What::kEnds, fault, fmt::format("{} handles as many requests as come", fault.task));
+      timed.effects = CountOf(timed) - timed.before;
+      LimitHandlers(node);
+      break;
   }
 }
 
@@ -394,6 +405,17 @@ double FaultApplier::SlownessOf(const Node& node) const {
       slowness = std::max(slowness, fault.rate);
   }
   return slowness;
+}
+
+// The tightest of those that hold.
+void FaultApplier::LimitHandlers(const Node& node) {
+  std::int64_t at_once = 0;
+  for (const auto& timed : timed_) {
+    const TimedFault& fault = timed->fault;
+    if (!timed->active || fault.kind != TimedFault::Kind::kOverload || timed->node != &node) continue;
+    at_once = at_once == 0 ? fault.at_once : std::min(at_once, fault.at_once);
+  }
+  world_.network().LimitHandlers(node.name(), at_once);
 }
 
 bool FaultApplier::HoldsStill(const Timed& timed) {

@@ -9,6 +9,7 @@ namespace vigil::sim {
 std::int64_t FaultApplier::CountOf(const Timed& timed) const {
   const Node& node = *timed.node;
   if (timed.fault.kind == TimedFault::Kind::kSlowNode) return node.slowed();
+  if (timed.fault.kind == TimedFault::Kind::kOverload) return world_.network().Crowded(node.name());
   if (timed.fault.kind == TimedFault::Kind::kZombie) return node.asks();
   return timed.fault.kind == TimedFault::Kind::kPause ? node.held_by_pauses() : node.clock_reads();
 }
@@ -22,6 +23,7 @@ bool FaultApplier::Effective(const Timed& timed) const {
       return timed.struck;
     case TimedFault::Kind::kPause:
     case TimedFault::Kind::kClockDrift:
+    case TimedFault::Kind::kOverload:
       return effects > 0;
     case TimedFault::Kind::kClockJump:
       return effects > 0 && timed.fault.by != Duration::zero();

@@ -358,6 +358,20 @@ TEST_F(FaultApplierTest, ANodeIsSlow) {
   EXPECT_THAT(Happened(), Contains("9 ps:0 is as fast as before"));
 }
 
+TEST_F(FaultApplierTest, AServerIsOverloaded) {
+  FaultPlan plan;
+  plan.timed = {{.kind = Kind::kOverload, .at = seconds(2), .task = "ps:0", .lasts = seconds(4), .at_once = 1},
+                {.kind = Kind::kOverload, .at = seconds(3), .task = "ps:0", .lasts = seconds(1), .at_once = 2},
+                {.kind = Kind::kOverload, .at = seconds(50), .task = "chief:0", .lasts = seconds(2)}};
+  Make(plan, seconds(20));
+  std::vector<std::unique_ptr<Alarm>> herd;
+  Run(seconds(100));
+  EXPECT_THAT(Happened(), Contains("2 ps:0 handles 1 requests at a time"));
+  EXPECT_THAT(Happened(), Contains("6 ps:0 handles as many requests as come"));
+  // One that asks for one thing at a time waits for nobody.
+  EXPECT_EQ(TallyOf(FaultKind::kOverload), (FaultTally{3, 3, 0}));
+}
+
 TEST_F(FaultApplierTest, ClocksJumpAndDrift) {
   Make({.timed = {{.kind = Kind::kClockJump, .at = seconds(2), .task = "chief:0", .by = seconds(-100)},
                   {.kind = Kind::kClockDrift, .at = seconds(10), .task = "chief:0", .lasts = seconds(10), .rate = 1.5},

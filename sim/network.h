@@ -122,6 +122,12 @@ class SimNetwork {
   void Reset(std::string_view a, std::string_view b);
   // Faults are asked in this order; the first that strikes a request wins. Lives as long as the network.
   RpcFaultState& AddRpcFault(const RpcFault& fault);
+  // From now on the node runs so many handlers at once, of whatever process; 0: any number, as it begins. A request that
+  // comes when so many run waits until one of them has returned: first come, first served. What is answered later needs
+  // no handler meanwhile. Whoever gives up waiting is served no more.
+  void LimitHandlers(std::string_view node, std::int64_t at_once);
+  // How many requests have waited for one so far.
+  std::int64_t Crowded(std::string_view node) const;
   // Faults of requests are off; links lose, duplicate and reorder nothing; calls whose reply was taken away or lost
   // fail now.
   void Calm();
@@ -186,7 +192,10 @@ class SimNetwork {
 
   // Servings.
   void Serve(Message& request);
+  void Begin(Serving& serving);
   void RunHandler(Serving& serving);
+  void HandlerEnded(NetworkHost& host);
+  void BeginWhoWaits(NetworkHost& host);
   void AnswerLate(LateAnswer& late, NetworkReply reply);
   void AnswerOnce(Serving& serving, NetworkReply reply);
   void Release(Serving& serving, bool& keeps);

@@ -31,6 +31,8 @@ void SimNetwork::Died(NetworkHost& host) {
     if (message->kind == Message::Kind::kRequest && !message->second) GiveBack(*message->call);
     Free(*message);
   }
+  host.handling = 0;
+  host.crowd.clear();
   while (!host.listeners.empty()) {
     host.ended_listeners.push_back(host.listeners.back());
     CloseListener(*host.listeners.back());

@@ -104,7 +104,7 @@ struct Serving final : IncomingCall {
   int references = 0;
   bool told = false;      // nobody will read the reply
   bool answered = false;  // nothing more is sent, whatever the handler returns
-  bool running = false;   // the handler does: holds a reference
+  bool running = false;   // the handler does, or waits for its turn: holds a reference
   bool put_off = false;   // a late answer is awaited, or made: the same
   bool over = false;      // it was answered, or needs no answer any more
   bool ended = false;     // its process has, which looks after it
@@ -231,6 +231,12 @@ struct NetworkHost {
   std::vector<Message*> inbox;     // those that wait now
   std::vector<std::shared_ptr<ListenerState>> listeners;
   std::vector<TaskIdentity*> serve_tasks;
+  // Of requests that it serves: how many handlers run, how many may (0 = any number), who waits for one, in order, and
+  // how many have had to so far.
+  std::int64_t handling = 0;
+  std::int64_t most_handling = 0;
+  std::deque<Serving*> crowd;
+  std::int64_t crowded = 0;
   // Of the life that has just ended; destroyed once its tasks are unwound.
   std::vector<OutgoingCall*> ended_calls;
   std::vector<Serving*> ended_servings;

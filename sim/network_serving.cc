@@ -34,7 +34,6 @@ void SimNetwork::Serve(Message& request) {
   OutgoingCall& call = *request.call;
   NetworkLink& link = *call.link;
   NetworkHost& host = *call.address->listener->host;
-  call.unheard = false;
   if (request.second && request.fault != nullptr) ++request.fault->effective;
   if (free_servings_.empty()) free_servings_.push_back(&servings_.emplace_back());
   Serving& serving = *free_servings_.back();
@@ -47,7 +46,49 @@ void SimNetwork::Serve(Message& request) {
   serving.running = true;
   call.servings[request.second ? 1 : 0] = &serving;
   link.servings.PushBack(serving);
+  if (host.most_handling > 0) Touch("handlers", host.name, Access::kWrite);
+  if (host.most_handling == 0 || (host.crowd.empty() && host.handling < host.most_handling)) return Begin(serving);
+  ++host.crowded;
+  host.crowd.push_back(&serving);
+}
+
+void SimNetwork::Begin(Serving& serving) {
+  NetworkHost& host = *serving.listener->host;
+  serving.call->unheard = false;
+  ++host.handling;
   host.node->SpawnTask(ServeTask(host), [this, &serving] { RunHandler(serving); });
+}
+
+void SimNetwork::HandlerEnded(NetworkHost& host) {
+  --host.handling;
+  if (host.most_handling == 0) return;
+  Touch("handlers", host.name, Access::kWrite);
+  BeginWhoWaits(host);
+}
+
+void SimNetwork::BeginWhoWaits(NetworkHost& host) {
+  while (!host.crowd.empty() && (host.most_handling == 0 || host.handling < host.most_handling)) {
+    Serving& next = *host.crowd.front();
+    host.crowd.pop_front();
+    if (!next.told) {
+      Begin(next);
+      continue;
+    }
+    next.over = true;  // nobody waits for it any more
+    Release(next, next.running);
+  }
+}
+
+void SimNetwork::LimitHandlers(std::string_view node, std::int64_t at_once) {
+  if (scheduler_.steps() != nullptr) scheduler_.TouchEverything();
+  NetworkHost& host = HostOf(node);
+  host.most_handling = at_once;
+  BeginWhoWaits(host);
+}
+
+std::int64_t SimNetwork::Crowded(std::string_view node) const {
+  const auto found = host_names_.find(node);
+  return found == host_names_.end() ? 0 : found->second->crowded;
 }
 
 TaskIdentity& SimNetwork::ServeTask(NetworkHost& host) {
@@ -64,9 +105,11 @@ void SimNetwork::RunHandler(Serving& serving) {
   NetworkReply reply = serving.listener->handler(serving);
   if (serving.late == nullptr) node.Work(reply.ok() ? reply->size() : 0);
   if (serving.ended) return;
+  NetworkHost& host = *serving.listener->host;
   // Also what was put off when nobody waited any more: nobody else does.
   if (!serving.put_off) AnswerOnce(serving, std::move(reply));
   Release(serving, serving.running);
+  HandlerEnded(host);
 }
 
 void SimNetwork::AnswerLate(LateAnswer& late, NetworkReply reply) {

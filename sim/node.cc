@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "vigil/core/base/check.h"
@@ -54,6 +55,7 @@ void Node::Restart() {
   seams_->process.emplace();
   env_.process = &*seams_->process;
   ++restarts_;
+  set_processors(free_from_.size());
   tasks_.paused = false;
   killed_ = false;
 }
@@ -104,7 +106,13 @@ Duration Node::Takes(Duration work) {
 void Node::Work(std::uint64_t bytes) {
   constexpr std::uint64_t kBlock = 4096;
   if (cpu_time_ == Duration::zero()) return;
-  world_.AdvanceBy(Takes(cpu_time_ * static_cast<std::int64_t>(1 + bytes / kBlock)));
+  const Duration takes = Takes(cpu_time_ * static_cast<std::int64_t>(1 + bytes / kBlock));
+  if (free_from_.empty()) return world_.AdvanceBy(takes);
+  if (world_.scheduler().steps() != nullptr) world_.scheduler().Touch(NamedObject("processors", name_), Access::kWrite);
+  const Duration now = world_.scheduler().now();
+  Duration& first = *std::ranges::min_element(free_from_);
+  first = std::max(first, now) + takes;
+  world_.AdvanceBy(first - now);
 }
 
 void Node::set_task(std::string task) {

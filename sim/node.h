@@ -97,6 +97,8 @@ class Node {
   // From now on an op, and a request or an answer that is read or written, takes about so long here, and each 4 KB of
   // it once more; 0 (as it begins): no time.
   void set_cpu_time(Duration typical) { cpu_time_ = typical; }
+  // From now on so many tasks work at a time, and the others wait for their turn, in order; 0 (as it begins): all.
+  void set_processors(std::size_t number) { free_from_.assign(number, Duration(0)); }
   // Takes the time of one of so many bytes. REQUIRES: a task of this node runs.
   void Work(std::uint64_t bytes);
   // From now on work takes `factor` times as long.
@@ -141,6 +143,7 @@ class Node {
   std::int64_t clock_reads_ = 0;
   Duration disk_time_{0};
   Duration cpu_time_{0};
+  std::vector<Duration> free_from_;  // of each processor; empty: there are as many as tasks
   double slowness_ = 1;
   std::int64_t slowed_ = 0;
   std::int64_t tasks_held_ = 0;

@@ -25,6 +25,7 @@ constexpr SmallJobInfo kSmallJobs[] = {
     {"sync", "the same, with synchronous replicas"},
     {"input", "the same, fed by queues"},
     {"conversation", "two parameter servers and a chief that asks whatever a session can be asked"},
+    {"tiny", "a parameter server and a chief that trains one step: small enough for all pairs"},
 };
 
 }  // namespace
@@ -82,8 +83,8 @@ std::optional<replays::Scenario> SmallJobOf(std::string_view name) {
   scenario.seed = 1;
   scenario.behaviour.name = "default";
   sim::JobSpec& job = scenario.job.emplace();
-  job.tasks = {{"chief", 1}, {"ps", 1}, {"worker", name == "chief" ? 0 : 1}};
-  job.workload.last_step = 4;
+  job.tasks = {{"chief", 1}, {"ps", 1}, {"worker", name == "chief" || name == "tiny" ? 0 : 1}};
+  job.workload.last_step = name == "tiny" ? 1 : 4;
   job.workload.save_steps = 2;
   job.workload.max_wait_s = 600;
   job.workload.least_boot = job.workload.most_boot = std::chrono::milliseconds(100);

@@ -109,6 +109,8 @@ void DrawWorkload(Draws draws, JobSpec& job) {
     const bool in_haste = workload.kind == WorkloadKind::kSupervisor || workload.timeout_ms > 0;
     if (in_haste) workload.cpu = std::min<Duration>(workload.cpu, std::chrono::microseconds(500));
   }
+  if (Draws shares = draws.Split("processors"); workload.cpu > Duration::zero() && shares.Chance(60))
+    workload.processors = shares.Between(1, 3);
   if (Draws visits = draws.Split("visits"); visits.Chance(workload.master.empty() ? 12 : 40))
     workload.visits = SecondsOf(visits.Between(3, 40));
   if (Draws diary = draws.Split("diary"); diary.Chance(12)) workload.diary = SecondsOf(diary.Between(1, 5));
@@ -151,6 +153,13 @@ class Planner {
   // What is asked of the master of another task.
   void PlanForMaster() {
     for (std::int64_t more = draws_.Between(1, 3); more > 0; --more) Master();
+    draws_ = draws_.Split("early call");
+    if (!draws_.Chance(30)) return;
+    constexpr std::string_view kMethods[] = {"KeepSession", "KeepSession", "ExtendSession"};
+    RpcFault& fault = job_.plan.rpcs.emplace_back();
+    fault.method = draws_.Pick(kMethods);
+    fault.call = draws_.Between(1, 8);
+    Befall(fault);
   }
 
   void Plan() {
@@ -202,6 +211,8 @@ class Planner {
     sometimes("unreadable", 6, &Planner::Unreadable);
     sometimes("refused removal", 8, &Planner::RefusedRemoval);
     sometimes("orderly stop", 12, &Planner::OrderlyStop);
+    sometimes("overload", 15, &Planner::Overload);
+    sometimes("early call", 12, &Planner::EarlyCall);
   }
 
  private:
@@ -390,6 +401,26 @@ class Planner {
     TimedFault& fault = Timed(TimedFault::Kind::kSlowNode, AnyTask());
     fault.rate = static_cast<double>(draws_.Between(2, 20));
     fault.lasts = Milliseconds(draws_.Between(3000, 120000));
+  }
+  // Of servers whom all ask, or of whose own master asks itself.
+  void Overload() {
+    for (std::int64_t more = draws_.Between(1, 3); more > 0; --more) {
+      TimedFault& fault = Timed(TimedFault::Kind::kOverload, draws_.Chance(75) ? AnyServer() : AnyTask());
+      fault.at_once = draws_.Between(1, 3);
+      fault.lasts = Milliseconds(draws_.Between(3000, 120000));
+    }
+  }
+  // What is asked rarely, as a session is made, made anew or given up.
+  void EarlyCall() {
+    constexpr std::string_view kMethods[] = {"RegisterGraph", "RegisterGraph", "GetStatus", "CleanupGraph",
+                                             "DeregisterGraph"};
+    for (std::int64_t more = draws_.Between(1, 3); more > 0; --more) {
+      RpcFault& fault = job_.plan.rpcs.emplace_back();
+      fault.method = draws_.Pick(kMethods);
+      if (draws_.Chance(50)) fault.to = AnyServer();
+      fault.call = draws_.Between(1, 12);
+      Befall(fault);
+    }
   }
   // Mostly the chief, which also writes the checkpoints.
   void Zombie() {

@@ -296,6 +296,7 @@ bool DrawConversation(Draws draws, JobSpec& job) {
   workload.master = draws.Chance(30) ? "ps:0" : trained.master;
   workload.disk = trained.disk;
   workload.cpu = trained.cpu;
+  workload.processors = trained.processors;
   workload.least_boot = trained.least_boot;
   workload.most_boot = trained.most_boot;
   job.plan.session_calls.clear();  // its calls are those of no monitored session

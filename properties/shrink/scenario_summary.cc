@@ -170,6 +170,8 @@ std::string What(const TimedFault& fault) {
       return fmt::format("the clock of {} runs {:g} times as fast", fault.task, fault.rate) + ForSo(fault);
     case Kind::kSlowNode:
       return fmt::format("{} is {:g} times as slow", fault.task, fault.rate) + ForSo(fault);
+    case Kind::kOverload:
+      return fmt::format("{} handles {} requests at a time", fault.task, fault.at_once) + ForSo(fault);
     case Kind::kZombie:
       return fmt::format("{} {}{}, a new one comes after {:g} s", fault.task,
                          fault.silently ? "hears nothing" : "stands still", ForSo(fault),

@@ -229,6 +229,8 @@ class WorkloadObject : public Object<WorkloadSpec> {
     f.Optional("cpu_s", &WorkloadSpec::cpu, DurationType(),
                "what an op takes, and a request or an answer on its server, and each 4 KB of it: typically, on another "
                "machine less or more; 0 = no time");
+    f.Optional("processors", &WorkloadSpec::processors, IntegerType({0, 1000}),
+               "for how many of these there is time at once on a machine: the others wait for their turn; 0 = for all");
     f.Optional("step_s", &WorkloadSpec::step, DurationType(), "the pause between two steps of a task");
     f.Optional("boot_s", DurationPair<WorkloadSpec>(&WorkloadSpec::least_boot, &WorkloadSpec::most_boot, 1),
                "from the start of a process to its server");

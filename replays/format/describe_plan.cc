@@ -90,7 +90,7 @@ class TimedObject : public Object<TimedFault> {
     of(TimedKind::kPause).Required("for_s", &TimedFault::lasts, kLasting, "how long it stands still");
     const bool lasts = kind != TimedKind::kCrash && kind != TimedKind::kPause && kind != TimedKind::kStart &&
                        kind != TimedKind::kClockJump && kind != TimedKind::kZombie;
-    f.When(lasts, "cut, silent, slow_link, slow_node, clock_drift")
+    f.When(lasts, "cut, silent, slow_link, slow_node, overload, clock_drift")
         .Optional("for_s", &TimedFault::lasts, kLasting, "how long; missing: for ever");
     const auto crash = of(TimedKind::kCrash);
     crash.Optional("restart_after_s", &TimedFault::restart_after, kLasting, "it starts again; missing: never");
@@ -121,6 +121,9 @@ class TimedObject : public Object<TimedFault> {
     of(TimedKind::kClockDrift)
         .Required("rate", &TimedFault::rate, NumberType({0, 1000}), "how many times as fast: more than 0");
     of(TimedKind::kSlowNode).Required("rate", &TimedFault::rate, NumberType({1, 1000}), "how many times as slow");
+    of(TimedKind::kOverload)
+        .Optional("at_once", &TimedFault::at_once, IntegerType({1, 1'000'000}),
+                  "how many requests it handles at a time");
   }
   void Complete(const Field& object, TimedFault& fault) const override {
     const std::string_view slow = NameOf(kTimedFaults, TimedKind::kSlowLink);
@@ -190,6 +193,8 @@ class TimedObject : public Object<TimedFault> {
         return "every message takes longer";
       case TimedKind::kSlowNode:
         return "its work and every request to it take longer";
+      case TimedKind::kOverload:
+        return "it handles `at_once` requests at a time, the others wait for their turn";
       case TimedKind::kZombie:
         return "it stands still, is taken for dead and followed by a new process; then it goes on beside that one, "
                "until "

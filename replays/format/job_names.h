@@ -44,6 +44,7 @@ inline constexpr Named<sim::TimedFault::Kind> kTimedFaults[] = {
     {"clock_drift", sim::TimedFault::Kind::kClockDrift},
     {"slow_link", sim::TimedFault::Kind::kSlowLink},
     {"slow_node", sim::TimedFault::Kind::kSlowNode},
+    {"overload", sim::TimedFault::Kind::kOverload},
     {"zombie", sim::TimedFault::Kind::kZombie},
 };
 

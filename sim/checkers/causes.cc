@@ -24,7 +24,7 @@ constexpr std::array kBreakSessions = {
 constexpr std::array kTakeTime = {kCrashRestart,  kCrashForGood, kPowerCut,    kTornWrite,   kLostDisk,     kPause,
                                   kLateStart,     kCut,          kOneWayCut,   kSilent,      kOneWaySilent, kSlowLink,
                                   kSlowNode,      kNarrowLine,   kSmallWindow, kMessageLoss, kLostRequest,  kLostReply,
-                                  kNeverAnswered, kDelayedRpc,   kSlowDisk,    kZombie};
+                                  kNeverAnswered, kDelayedRpc,   kSlowDisk,    kZombie,      kOverload};
 constexpr std::array kEmptyServers = {kCrashRestart, kCrashForGood, kPowerCut, kTornWrite, kLostDisk};
 constexpr std::array kTakeAway = {kCrashForGood};
 constexpr std::array kFillDisks = {kNoSpace, kFullDisk};
@@ -41,7 +41,8 @@ constexpr std::array kEndTasks = {kCrashRestart, kCrashForGood,  kPowerCut,     
                                   kLostReply,    kNeverAnswered, kDuplication,       kDuplicatedRpc,
                                   kReset,        kNoSpace,       kFullDisk,          kIoError,
                                   kBadDisk,      kSlowDisk,      kSessionCallBefore, kSessionCallAfter,
-                                  kBitRot,       kLostFile,      kDamagedRpc,        kZombie};
+                                  kBitRot,       kLostFile,      kDamagedRpc,        kZombie,
+                                  kOverload};
 
 constexpr std::array kPreemptions = {Code::kAborted, Code::kUnavailable};
 constexpr std::array kUnavailable = {Code::kUnavailable};

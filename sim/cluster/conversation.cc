@@ -29,6 +29,7 @@ constexpr int kSmallest = 4;
 constexpr std::size_t kMostLines = 3;
 constexpr std::uint64_t kFiveInSoManyAreWrong = 50;
 constexpr int kMostTries = 12;
+constexpr int kLeastTries = 5;  // to initialise variables
 
 std::vector<fakes::GraphPlace> PlacesOf(const TrainerParts& parts) {
   const std::string own = fmt::format("/job:{}/task:{}", parts.job_name, parts.index);
@@ -185,7 +186,7 @@ absl::Status Conversation::OpenAnother(Line& line) {
     return absl::OkStatus();
   }
   auto more = std::make_unique<Line>();
-  VIGIL_RETURN_IF_ERROR(Open(*more, env_.clock->Monotonic()));
+  VIGIL_RETURN_IF_ERROR(Open(*more));
   if (more->cluster != nullptr) lines_.push_back(std::move(more));
   return absl::OkStatus();
 }
@@ -302,14 +303,15 @@ SessionConfig Conversation::Config() const {
 
 absl::Status Conversation::Anew() {
   const Time since = env_.clock->Monotonic();
-  while (!over_.IsSet()) {
+  for (int tries = 1; !over_.IsSet(); ++tries) {
     for (const auto& line : lines_) HangUp(*line);
     lines_.clear();
     DrawGraph();
     lines_.push_back(std::make_unique<Line>());
-    VIGIL_RETURN_IF_ERROR(Open(*lines_.back(), since));
+    VIGIL_RETURN_IF_ERROR(Open(*lines_.back()));
     if (over_.IsSet() || Initialise(*lines_.back())) break;
-    if (env_.clock->Monotonic() - since > kLongestWithout)
+    // A single try may stand for as long as a fault lasts: its session has no timeout.
+    if (tries >= kLeastTries && env_.clock->Monotonic() - since > kLongestWithout)
       return GivesUp("no session whose variables can be initialised");
     Sleep(kBetweenAttempts);
   }
@@ -328,7 +330,8 @@ void Conversation::DrawGraph() {
   initialised_ = false;
 }
 
-absl::Status Conversation::Open(Line& line, Time since) {
+absl::Status Conversation::Open(Line& line) {
+  const Time since = env_.clock->Monotonic();
   ClusterSessionFactory factory(env_);
   while (!over_.IsSet()) {
     const Time before = env_.clock->Monotonic();
@@ -356,7 +359,7 @@ void Conversation::HangUp(Line& line) {
 
 absl::Status Conversation::Reopen(Line& line) {
   HangUp(line);
-  return Open(line, env_.clock->Monotonic());
+  return Open(line);
 }
 
 bool Conversation::Initialise(const Line& line) {

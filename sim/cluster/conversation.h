@@ -92,7 +92,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   // Another graph in another container, with one session.
   absl::Status Anew();
   void DrawGraph();
-  absl::Status Open(Line& line, Time since);
+  absl::Status Open(Line& line);
   absl::Status Reopen(Line& line);
   static void HangUp(Line& line);
   bool Initialise(const Line& line);

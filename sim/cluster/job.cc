@@ -226,7 +226,10 @@ Job::Impl::Machine& Job::Impl::AddMachine(Member& member, Node& node) {
   Machine& machine = member.machines.emplace_back(member, node);
   if (spec.workload.disk > Duration::zero())
     node.set_disk_time(SpeedOf(world, node.name(), "disk", spec.workload.disk));
-  if (spec.workload.cpu > Duration::zero()) node.set_cpu_time(SpeedOf(world, node.name(), "cpu", spec.workload.cpu));
+  if (spec.workload.cpu > Duration::zero()) {
+    node.set_cpu_time(SpeedOf(world, node.name(), "cpu", spec.workload.cpu));
+    node.set_processors(static_cast<std::size_t>(spec.workload.processors));
+  }
   if (options.ledger && member.split.job != kEvaluatorJob) WatchLedger(machine);
   if (spec.workload.cpu > Duration::zero())
     machine.ops = WithCosts(*OpsOf(machine), [&node](std::uint64_t bytes) { node.Work(bytes); });

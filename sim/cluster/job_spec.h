@@ -52,6 +52,7 @@ struct WorkloadSpec {
   std::optional<double> max_wait_s;  // of MonitoredTrainingSession; none: its default
   Duration disk{0};                  // what a file operation takes, typically; 0 = no time
   Duration cpu{0};  // what an op, a request and an answer take, typically, and each 4 KB of them once more; 0 = no time
+  std::int64_t processors = 0;  // so many ops, requests and answers of a node take theirs at a time; 0 = all
   Duration step = std::chrono::milliseconds(50);  // pause between two steps of a task
   Duration least_boot = std::chrono::seconds(2);  // from the start of a process to its server
   Duration most_boot = std::chrono::seconds(4);

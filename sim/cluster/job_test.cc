@@ -356,6 +356,10 @@ TEST(Job, OpsAndRequestsTakeTheTimeOfTheProcessor) {
   EXPECT_EQ(PlayJobOf(spec).hash, played.hash);
   const Duration slow = time_of_a_run();
   EXPECT_GT(slow, at_once);
+  spec.workload.processors = 1;  // for which all wait who work on the server
+  EXPECT_EQ(EndsOf(PlayJobOf(spec).facts), kClean);
+  EXPECT_GT(time_of_a_run(), slow);
+  spec.workload.processors = 0;
   spec.plan.timed = {
       {.kind = TimedFault::Kind::kSlowNode, .at = seconds(0), .task = "worker:0", .lasts = seconds(60), .rate = 10}};
   EXPECT_GT(time_of_a_run(), slow);

@@ -72,6 +72,12 @@ constexpr std::array<FaultKindInfo, kFaultKinds> kInfos = {{
     {FaultKind::kSlowNode, "slow_node",
      "A node is many times as slow as the others: its own work takes longer, and so does each request to it.",
      "A processor that is too hot or shared with others, an older machine among new ones, swapping."},
+    {FaultKind::kOverload, "overload",
+     "A server handles so many requests at a time, and what comes beyond waits for its turn, for a while. Its "
+     "connections "
+     "stay as they are.",
+     "A pool of threads that is used up, by other clients or by requests that wait themselves; a herd that comes back "
+     "after an outage."},
     {FaultKind::kLatencySpread, "latency_spread", "Messages take more than the least latency, each drawn anew.",
      "Queues in switches and kernels, retransmission, busy hosts: any network."},
     {FaultKind::kNarrowLine, "narrow_line", "Large messages take long: the line has so many bytes a second.",
@@ -192,6 +198,8 @@ std::vector<FaultKind> KindsOf(const TimedFault& fault) {
       return {FaultKind::kSlowLink};
     case TimedFault::Kind::kSlowNode:
       return {FaultKind::kSlowNode};
+    case TimedFault::Kind::kOverload:
+      return {FaultKind::kOverload};
     case TimedFault::Kind::kZombie:
       return {FaultKind::kZombie};
   }

@@ -39,6 +39,7 @@ enum class FaultKind : std::uint8_t {
   kClockDrift,
   kSlowLink,
   kSlowNode,
+  kOverload,
   kLatencySpread,
   kNarrowLine,
   kSmallWindow,

@@ -52,6 +52,7 @@ struct TimedFault {
     kClockDrift,  // task: its wall clock runs `rate` times as fast, lasts
     kSlowLink,    // task and peer, lasts: every message takes `by` longer
     kSlowNode,    // task, lasts: its own work and every request to it take `rate` times as long
+    kOverload,    // task, at_once, lasts: it handles so many requests at a time, the others wait for their turn
     kZombie,  // task stands still (silently: is cut off from all), lasts; restart_after: a process that is to be the
               // only one of that task starts on another machine; elsewhere
   };
@@ -80,6 +81,7 @@ struct TimedFault {
   std::optional<Duration> elsewhere = {};
   Duration by{0};
   double rate = 1;
+  std::int64_t at_once = 1;  // of overload
   Whole part_of = Whole::kAlone;
   friend bool operator==(const TimedFault&, const TimedFault&) = default;
 };
