@@ -3,6 +3,9 @@
 //
 // Counters, of the CPU time spent: virtual_s/s, messages/s, steps/s. "MiB" is the greatest resident size of the whole
 // process so far: run the sizes apart (--benchmark_filter) to compare them.
+//
+// And what it costs to suspect one: the jobs of the cluster suite as it draws them, without the time of disks and
+// processors, with it, with what is recorded for the judges, and with them.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -10,6 +13,9 @@
 #include <string>
 
 #include "vigil/core/base/check.h"
+#include "vigil/properties/generators/jobs.h"
+#include "vigil/properties/judge/node_rules.h"
+#include "vigil/replays/play/runner.h"
 #include "vigil/sim/cluster/job.h"
 #include "vigil/sim/kernel/chooser.h"
 #include "vigil/sim/world.h"
@@ -82,6 +88,42 @@ BENCHMARK(FaultyJob)
     ->Args({29, 10})
     ->Args({69, 30})
     ->Unit(benchmark::kMillisecond);
+
+enum Costs : std::int64_t { kBare, kTimed, kRecorded, kJudged };
+
+sim::JobFacts PlayAlone(const replays::Scenario& scenario, bool ledger) {
+  const sim::JobSpec& spec = *scenario.job;
+  sim::RandomChooser chooser(scenario.seed);
+  sim::World world({.chooser = &chooser, .seed = scenario.seed, .max_virtual = sim::LongestWorld(spec)});
+  sim::Job job(world, spec, {.seed = scenario.seed, .ledger = ledger});
+  world.Run();
+  return job.Facts();
+}
+
+// range(0) of the above. An iteration is the first forty jobs of the suite.
+void DrawnJobs(benchmark::State& state) {
+  constexpr std::uint64_t kJobs = 40;
+  const std::int64_t costs = state.range(0);
+  replays::Runner runner;
+  double virtual_s = 0;
+  for (auto _ : state) {
+    for (std::uint64_t seed = 1; seed <= kJobs; ++seed) {
+      replays::Scenario scenario = properties::RandomJob(seed);
+      if (costs == kBare) scenario.job->workload.disk = scenario.job->workload.cpu = Duration(0);
+      if (costs != kJudged) {
+        virtual_s += ToSeconds(PlayAlone(scenario, costs == kRecorded).virtual_time);
+        continue;
+      }
+      replays::Outcome outcome = runner.Run(scenario, {.random_schedule = true});
+      properties::JudgeJob(scenario, outcome);
+      VIGIL_CHECK(outcome.job->violations.empty());
+      virtual_s += ToSeconds(outcome.job->virtual_time);
+    }
+  }
+  state.counters["virtual_s/s"] = benchmark::Counter(virtual_s, benchmark::Counter::kIsRate);
+}
+BENCHMARK(DrawnJobs)->ArgName("costs")->Arg(kBare)->Arg(kTimed)->Arg(kRecorded)->Arg(kJudged)->Unit(
+    benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace vigil::bench

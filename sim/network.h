@@ -122,9 +122,9 @@ class SimNetwork {
   void Reset(std::string_view a, std::string_view b);
   // Faults are asked in this order; the first that strikes a request wins. Lives as long as the network.
   RpcFaultState& AddRpcFault(const RpcFault& fault);
-  // From now on the node runs so many handlers at once, of whatever process; 0: any number, as it begins. A request that
-  // comes when so many run waits until one of them has returned: first come, first served. What is answered later needs
-  // no handler meanwhile. Whoever gives up waiting is served no more.
+  // From now on the node runs so many handlers at once, of whatever process; 0: any number, as it begins. A request
+  // that comes when so many run waits until one of them has returned: first come, first served. What is answered later
+  // needs no handler meanwhile. Whoever gives up waiting is served no more.
   void LimitHandlers(std::string_view node, std::int64_t at_once);
   // How many requests have waited for one so far.
   std::int64_t Crowded(std::string_view node) const;

@@ -294,6 +294,7 @@ bool DrawConversation(Draws draws, JobSpec& job) {
   workload.step = trained.step;
   workload.timeout_ms = trained.timeout_ms;
   workload.master = draws.Chance(30) ? "ps:0" : trained.master;
+  workload.clients = !workload.master.empty() && draws.Split("clients").Chance(40);
   workload.disk = trained.disk;
   workload.cpu = trained.cpu;
   workload.processors = trained.processors;

@@ -147,7 +147,9 @@ class LastStepsType : public Typed<WorkloadSpec> {
   explicit LastStepsType(const TaskNames& names) : names_(names) {}
   void Read(const Field& field, WorkloadSpec& out) const override {
     field.EachMember([&](Json member, const Place& place) {
-      names_.Check(Field(field.reading(), member, place), member.key());
+      const Field task(field.reading(), member, place);
+      names_.Check(task, member.key());
+      if (member.key().starts_with("ps")) task.Fail("a parameter server has no last step: name tasks that train");
       Fields inner(field.reading(), member, place);
       const Field step = inner.Required("last_step");
       if (step.present()) kStepNumber.Read(step, out.last_steps[std::string(member.key())]);
@@ -223,6 +225,9 @@ class WorkloadObject : public Object<WorkloadSpec> {
     f.Optional(
         "master", &WorkloadSpec::master, TaskType(names_),
         "the parameter server whose master makes the sessions of all that train; missing: each its own server's");
+    f.Optional("clients", &WorkloadSpec::clients, kFlag,
+               "those that train are clients of that `master` and no more: they have no server, and are no part of the "
+               "cluster");
     f.Optional("timeout_ms", &WorkloadSpec::timeout_ms, kCount, "of an operation; 0 = none");
     f.Optional("disk_s", &WorkloadSpec::disk, DurationType(),
                "what a file operation takes, and each 4 KB read or written: typically, drawn for each; 0 = no time");
@@ -250,16 +255,25 @@ class WorkloadObject : public Object<WorkloadSpec> {
                               workload.master));
     }
     RefuseInputOfOthers(object, workload);
-    const Field sync = MemberOf(object, "sync");
-    if (!sync.present()) return;
+    if (const Field sync = MemberOf(object, "sync"); sync.present()) TakeSync(object, sync, workload);
+    if (workload.clients) RefuseClients(MemberOf(object, "clients"), workload);
+  }
+
+ private:
+  static void TakeSync(const Field& object, const Field& sync, WorkloadSpec& workload) {
     if (HasMember(object.value(), "name") && workload.kind != sim::WorkloadKind::kSyncRegression) {
       sync.Fail(fmt::format("{}, but only `sync_regression` has replicas to aggregate: leave 'sync' or 'name' out",
                             sync.value().Describe()));
     }
     workload.kind = sim::WorkloadKind::kSyncRegression;
   }
-
- private:
+  static void RefuseClients(const Field& clients, const WorkloadSpec& workload) {
+    if (workload.master.empty())
+      return clients.Fail("who has no server needs a 'master': say which parameter server's");
+    if (workload.kind == sim::WorkloadKind::kInputPipeline || workload.kind == sim::WorkloadKind::kSyncRegression)
+      clients.Fail(
+          "the queues and the step of a replica are on its own server: leave it out, or name another workload");
+  }
   static void RefuseInputOfOthers(const Field& object, const WorkloadSpec& workload) {
     if (workload.kind == sim::WorkloadKind::kInputPipeline) return;
     const std::pair<const char*, bool> asked[] = {{"shared_input", workload.shared_input},

@@ -249,6 +249,9 @@ class DiskObject : public Object<DiskFault> {
     CheckBy(object, NameOf(kDiskEffects, fault.effect), takes_time, fault.by);
     if (stale && fault.op != fakes::FileOpName(fakes::FileOp::kList))
       MemberOf(object, "op").Fail(fmt::format("{} is of listings: say 'list'", takes_time));
+    const bool of_a_file = fault.effect == DiskFault::Effect::kBitRot || fault.effect == DiskFault::Effect::kGone;
+    if (of_a_file && fault.op == fakes::FileOpName(fakes::FileOp::kList))
+      MemberOf(object, "op").Fail("a directory that is listed is no file: say which operation on a file, as 'read'");
   }
 
  private:

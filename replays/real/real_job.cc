@@ -458,6 +458,7 @@ std::string WhyNotReal(const sim::JobSpec& job) {
   if (!plan.session_calls.empty()) return "faults of calls on a session";
   if (!plan.links.empty() || plan.default_link != sim::LinkSpec{}) return "links of a quality of their own";
   if (workload.disk > Duration::zero() || workload.cpu > Duration::zero()) return "the time of disks and processors";
+  if (workload.clients) return "clients without a server";
   if (workload.diary > Duration::zero()) return "files of a task's own";
   return "";
 }

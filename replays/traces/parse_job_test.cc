@@ -38,6 +38,7 @@ TEST(ParseJob, PrintsWhatItHasRead) {
       R"({"at_s":1,"clock_drift":"chief:0","for_s":3,"rate":1.5})",
       R"({"at_s":1,"slow_link":["chief:0","ps:0"],"for_s":3,"by_s":0.2})",
       R"({"at_s":1,"slow_node":"worker:0","for_s":3,"rate":8})",
+      R"({"at_s":1,"overload":"ps:0","for_s":3,"at_once":2})",
       R"({"at_s":1,"crash":"ps:1","restart_after_s":4,"elsewhere_s":30})",
       R"({"at_s":1,"zombie":"chief:0","for_s":30,"restart_after_s":20})",
       R"({"at_s":1,"zombie":"worker:0","for_s":30,"restart_after_s":20,"silently":true,"elsewhere_s":2.5})",
@@ -60,7 +61,7 @@ TEST(ParseJob, PrintsWhatItHasRead) {
       R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1},"links":{"default":{"latency_ms":[1,5],"loss":0.01},)"
       R"("chief:0>ps:0":{"duplication":0.5,"reordering":0.25,"bytes_per_s":1000,"bytes_in_flight":300}}},"workload":{"name":"sync_regression",)"
       R"("last_step":7,"save_steps":5,"async_saves":true,"validate_steps":4,"visits_s":7,"diary_s":2,"sync":2,"filters":false,)"
-      R"("master":"ps:0","timeout_ms":9,"disk_s":0.5,"cpu_s":0.001,"step_s":1,"boot_s":[0,1.5],)"
+      R"("master":"ps:0","timeout_ms":9,"disk_s":0.5,"cpu_s":0.001,"processors":2,"step_s":1,"boot_s":[0,1.5],)"
       R"("session":{"max_wait_secs":4},"tasks":{"chief:0":{"last_step":3}}},"plan":[],"no_wait":true,"heal_s":60,"limit_s":3600})";
   const absl::StatusOr<Recording> read = ParseJob(all);
   ASSERT_TRUE(read.ok()) << MessageOf(read.status());
@@ -99,10 +100,20 @@ TEST(ParseJob, NamesWhatIsWrong) {
        "/workload/master: 'chief:0' is no parameter server: only these are there as long as the job lasts, name one"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"supervisor","master":"ps:1"}})",
        "/workload/master: unknown task 'ps:1'; known: chief:0, ps:0"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"clients":true}})",
+       "/workload/clients: who has no server needs a 'master': say which parameter server's"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"sync":1,"clients":true,"master":"ps:0"}})",
+       "/workload/clients: the queues and the step of a replica are on its own server: leave it out, or name another "
+       "workload"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"tasks":{"ps:0":{"last_step":3}}}})",
+       "/workload/tasks/ps:0: a parameter server has no last step: name tasks that train"},
+      {WithPlan(R"({"disk":"chief:0","op":"list","code":"GONE"})"),
+       "/plan/0/op: a directory that is listed is no file: say which operation on a file, as 'read'"},
+      {WithPlan(R"({"at_s":1,"overload":"ps:0","at_once":0})"), "/plan/0/at_once: 0 is not in 1..1000000"},
       {WithPlan(R"({"at_s":1})"),
        "/plan/0: nothing happens; known: rpc, disk, session, crash, pause, start, cut, silent, clock_jump, "
        "clock_drift, "
-       "slow_link, slow_node, zombie"},
+       "slow_link, slow_node, overload, zombie"},
       {WithPlan(R"({"crash":"ps:0"})"), "/plan/0: missing field 'at_s'"},
       {WithPlan(R"({"at_s":1,"pause":"ps:0"})"), "/plan/0: missing field 'for_s'"},
       {WithPlan(R"({"at_s":1,"zombie":"chief:0","for_s":5})"), "/plan/0: missing field 'restart_after_s'"},

@@ -33,8 +33,8 @@ constexpr int kLeastTries = 5;  // to initialise variables
 
 std::vector<fakes::GraphPlace> PlacesOf(const TrainerParts& parts) {
   const std::string own = fmt::format("/job:{}/task:{}", parts.job_name, parts.index);
-  std::vector<fakes::GraphPlace> places = {{.devices = {"", "/device:CPU:0"}},
-                                           {.devices = {own, own + "/device:CPU:0"}}};
+  std::vector<fakes::GraphPlace> places = {{.devices = {"", "/device:CPU:0"}}};
+  if (!parts.job.workload.clients) places.push_back({.devices = {own, own + "/device:CPU:0"}});
   for (int i = 0; i < parts.job.tasks.find("ps")->second; ++i) {
     const std::string task = fmt::format("/task:{}", i);
     places.push_back({.devices = {"/job:ps" + task, "/job:ps/replica:0" + task + "/device:CPU:0"}});

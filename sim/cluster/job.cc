@@ -110,7 +110,7 @@ bool BringsElsewhere(const TimedFault& fault) {
 ClusterSpec ClusterOf(const JobSpec& spec) {
   ClusterSpec::Jobs jobs;
   for (const auto& [job, count] : spec.tasks) {
-    if (job == kEvaluatorJob) continue;
+    if (job == kEvaluatorJob || (spec.workload.clients && job != "ps")) continue;
     std::vector<std::string> addresses;
     for (int i = 0; i < count; ++i) addresses.push_back(AddressOf(job, i));
     if (!addresses.empty()) jobs[job] = addresses;
@@ -349,7 +349,7 @@ void Job::Impl::ServeUntilTold(Machine& machine, const Env& env, Server& server,
 }
 
 std::string Job::Impl::TargetOf(const Server* own) const {
-  if (own == nullptr) return "";
+  if (!spec.workload.clients && own == nullptr) return "";
   if (spec.workload.master.empty()) return own->target();
   const JobTaskName master = SplitTaskName(spec.workload.master);
   return "grpc://" + AddressOf(master.job, master.index);
@@ -360,7 +360,7 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
   const Time started = env.clock->Monotonic();
   env.tasks->SleepUntil(DeadlineAfter(env, machine.node.Takes(BootTime(machine))));
   std::unique_ptr<Server> server;
-  if (member.split.job != kEvaluatorJob) {
+  if (!member.trains || (member.split.job != kEvaluatorJob && !spec.workload.clients)) {
     VIGIL_ASSIGN_OR_RETURN(server, Server::Create(env, {.cluster = cluster,
                                                         .job_name = member.split.job,
                                                         .task_index = member.split.index,
@@ -390,7 +390,7 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
                                       .cluster = cluster,
                                       .job_name = member.split.job,
                                       .index = member.split.index,
-                                      .target = TargetOf(server.get()),
+                                      .target = member.split.job == kEvaluatorJob ? "" : TargetOf(server.get()),
                                       .factory = factory,
                                       .behaviour = options.behaviour,
                                       .seed = options.seed,

@@ -42,12 +42,15 @@ struct WorkloadSpec {
   std::int64_t sync = 0;      // of kSyncRegression: replicas to aggregate; 0 = all
   bool shared_input = false;  // of kInputPipeline: a queue at a server, which the chief fills, feeds all that train
   // Of kInputPipeline, too:
-  std::int64_t input_batch = 1;      // so many elements a step takes
-  bool input_rest = false;           // ... and the last one takes what is left
-  bool shuffled_input = false;       // the queue gives its elements in random order
-  bool staged_input = false;         // a queue before that one, which a second queue runner empties into it
-  bool filters = true;               // each task sees the parameter servers and itself only
-  std::string master;                // "ps:0": its master makes the sessions of all that train; "" = each its own
+  std::int64_t input_batch = 1;  // so many elements a step takes
+  bool input_rest = false;       // ... and the last one takes what is left
+  bool shuffled_input = false;   // the queue gives its elements in random order
+  bool staged_input = false;     // a queue before that one, which a second queue runner empties into it
+  bool filters = true;           // each task sees the parameter servers and itself only
+  std::string master;            // "ps:0": its master makes the sessions of all that train; "" = each its own
+  // Those that train are clients and no more: they serve nobody, and are no part of the cluster. With a master alone.
+  // What each has of its own would have to stand there, so no inputs and no synchronous replicas.
+  bool clients = false;
   std::int64_t timeout_ms = 0;       // operation_timeout_in_ms; 0 = none
   std::optional<double> max_wait_s;  // of MonitoredTrainingSession; none: its default
   Duration disk{0};                  // what a file operation takes, typically; 0 = no time

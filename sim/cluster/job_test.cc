@@ -152,6 +152,36 @@ TEST(Job, SessionsOfAnotherTasksMasterSurviveWhatBefallsTheirRequests) {
   }
 }
 
+// Who has no server serves nobody, and the cluster knows nothing of him.
+TEST(Job, ClientsThatHaveNoServerTrainAtTheMasterOfAnotherTask) {
+  for (const WorkloadKind kind : {WorkloadKind::kAsyncRegression, WorkloadKind::kEvaluation, WorkloadKind::kSupervisor,
+                                  WorkloadKind::kConversation}) {
+    JobSpec spec = SmallJob(kind);
+    spec.workload.master = "ps:0";
+    spec.workload.clients = true;
+    const PlayedJob played = PlayJobOf(spec);
+    for (const auto& [name, task] : played.facts.tasks) EXPECT_EQ(task.outcome, "clean") << name;
+    EXPECT_EQ(CountOf(played.history, JobMoment::Kind::kServing, "chief:0"), 0);
+    EXPECT_EQ(CountOf(played.history, JobMoment::Kind::kServing, "ps:0"), 1);
+  }
+}
+
+TEST(Job, AClientThatDiesLeavesNothingAtItsMaster) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.workload.master = "ps:0";
+  spec.workload.clients = true;
+  spec.plan.timed = {CrashOf("worker:0", seconds(15))};
+  spec.heal_after = seconds(20);
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(EndsOf(played.facts), "chief:0 clean, worker:0 killed, a checkpoint");
+  const auto left = std::ranges::find_if(played.history, [](const JobMoment& moment) {
+    return moment.kind == JobMoment::Kind::kAtRest && moment.task == "ps:0";
+  });
+  ASSERT_NE(left, played.history.end());
+  EXPECT_EQ(left->subject, "");
+  EXPECT_EQ(left->step, 0);
+}
+
 TEST(Job, TheDeathOfTheMasterIsRecoveredFrom) {
   JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
   spec.tasks["ps"] = 2;

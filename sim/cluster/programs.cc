@@ -10,6 +10,7 @@
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/train/hooks/checkpoint_saver_hook.h"
 #include "vigil/core/train/training/monitored_training_session.h"
+#include "vigil/sim/cluster/task_name.h"
 #include "vigil/sim/faults/fault_kinds.h"
 
 namespace vigil::sim {
@@ -116,6 +117,13 @@ RegressionOptions RegressionOptionsOf(const TrainerParts& parts) {
 std::string TaskOf(const TrainerParts& parts) { return fmt::format("{}:{}", parts.job_name, parts.index); }
 
 Replica ReplicaOf(const TrainerParts& parts) {
+  if (parts.job.workload.clients) {
+    const JobTaskName master = SplitTaskName(parts.job.workload.master);
+    return {.cluster = parts.cluster,
+            .job = parts.job_name,
+            .task = parts.index,
+            .works_at = fmt::format("/job:{}/task:{}", master.job, master.index)};
+  }
   return {.cluster = parts.cluster, .job = parts.job_name, .task = parts.index};
 }
 
@@ -136,7 +144,9 @@ Duration DrawnUpTo(const Env& env, std::string_view stream, Duration most) {
 SessionConfig ConfigOf(const TrainerParts& parts) {
   SessionConfig config;
   if (parts.job.workload.filters) {
-    config.device_filters = {"/job:ps", fmt::format("/job:{}/task:{}", parts.job_name, parts.index)};
+    config.device_filters = {"/job:ps"};
+    if (!parts.job.workload.clients)
+      config.device_filters.push_back(fmt::format("/job:{}/task:{}", parts.job_name, parts.index));
   }
   config.operation_timeout_in_ms = parts.job.workload.timeout_ms;
   return config;

@@ -7,6 +7,7 @@
 namespace vigil::sim {
 
 std::string Replica::Device() const {
+  if (!works_at.empty()) return works_at;
   return cluster.empty() ? std::string() : fmt::format("/job:{}/task:{}", job, task);
 }
 

@@ -16,9 +16,10 @@ struct Replica {
   ClusterSpec cluster = {};  // empty: no cluster, no devices
   std::string job = {};
   int task = 0;
+  std::string works_at = {};  // of a client that has no server: the device of its master
 
   bool IsChief() const { return cluster.empty() || job == "chief"; }
-  std::string Device() const;  // "/job:chief/task:0"; "" without a cluster
+  std::string Device() const;  // "/job:chief/task:0", of all but its variables; "" without a cluster
 };
 
 // Variables in turn to the parameter servers, all else to the replica; null without a cluster.
