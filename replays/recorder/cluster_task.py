@@ -86,11 +86,53 @@ def saver_hook():
     return tf.train.CheckpointSaverHook(CONFIG["dir"], save_steps=CONFIG.get("save_steps", 20), listeners=listeners)
 
 
+def own_device(job, task):
+    return f"/job:{job}/task:{task}"
+
+
+def build_input(cluster, job, task):
+    """A queue of numbers on the own server, filled by a queue runner; a step takes one. Their end ends the training.
+    As sim/workloads/input_pipeline.h, with queues of each replica's own."""
+    replicas = sum(len(cluster.job_tasks(job)) for job in cluster.jobs if job != "ps")
+    limit = max(1, CONFIG["last_step"] // replicas)
+    staged = CONFIG.get("staged_input", False)
+
+    def add_queue(name, shared_name):
+        return tf.FIFOQueue(1 if staged else 16, [tf.int64], shapes=[()], name=name,
+                            shared_name=shared_name if staged else None)
+
+    def fill(queue, value):
+        tf.train.add_queue_runner(tf.train.QueueRunner(queue, [queue.enqueue(value)]))
+
+    with tf.device(tf.train.replica_device_setter(cluster=cluster, worker_device=own_device(job, task))):
+        step = tf.train.get_or_create_global_step()
+        mean = tf.get_variable("mean", [], initializer=tf.zeros_initializer())
+        total = tf.get_variable("sum", [], tf.int64, initializer=tf.zeros_initializer())
+        queue = add_queue("input_queue", "input")
+        with tf.device(own_device(job, task)):
+            counter = tf.get_variable("counter", [], tf.int64, initializer=tf.zeros_initializer(), trainable=False,
+                                      collections=[tf.GraphKeys.LOCAL_VARIABLES])
+        count = counter.count_up_to(limit)
+        if staged:
+            first = add_queue("input_files", "input/files")
+            fill(first, count)
+            taken = first.dequeue()
+            with tf.device(step.device):
+                count = taken + tf.constant(0, tf.int64)
+        fill(queue, count)
+        number = queue.dequeue()
+        gradients = tf.gradients(tf.square(mean - tf.cast(number, tf.float32) / limit), mean)
+        with tf.control_dependencies([tf.assign_add(total, number)]):
+            train = tf.train.GradientDescentOptimizer(0.05).apply_gradients(zip(gradients, [mean]), global_step=step)
+    return step, train, dict, []
+
+
 def build(cluster, job, task):
-    """A linear regression, its variables on the parameter servers."""
+    """A linear regression, its variables on the parameter servers: the global step, what trains, what makes the feed of
+    a step, further hooks."""
     extra_hooks = []
-    device = tf.train.replica_device_setter(cluster=cluster, worker_device=f"/job:{job}/task:{task}")
-    with tf.device(device):
+    random = np.random.RandomState(task + 10 * (job == "chief"))
+    with tf.device(tf.train.replica_device_setter(cluster=cluster, worker_device=own_device(job, task))):
         step = tf.train.get_or_create_global_step()
         x = tf.placeholder(tf.float32, [None, len(WEIGHTS)])
         y = tf.placeholder(tf.float32, [None])
@@ -105,22 +147,29 @@ def build(cluster, job, task):
         train = optimizer.minimize(loss, global_step=step)
         if replicas:
             extra_hooks.append(optimizer.make_session_run_hook(job == "chief"))
-    return step, x, y, train, extra_hooks
+
+    def feed():
+        examples = random.randn(8, len(WEIGHTS)).astype("f")
+        return {x: examples, y: examples.dot(WEIGHTS)}
+
+    return step, train, feed, extra_hooks
 
 
 def session_config(job, task):
     config = tf.ConfigProto()
     if CONFIG.get("filters", True):
-        config.device_filters.extend(["/job:ps", f"/job:{job}/task:{task}"])
+        config.device_filters.extend(["/job:ps", own_device(job, task)])
     if CONFIG.get("timeout_ms"):
         config.operation_timeout_in_ms = CONFIG["timeout_ms"]
     return config
 
 
 def train_all(server, cluster, job, task):
-    step, x, y, train, extra_hooks = build(cluster, job, task)
-    hooks = extra_hooks + [Watch(step), tf.train.StopAtStepHook(last_step=CONFIG["last_step"])]
-    random = np.random.RandomState(task + 10 * (job == "chief"))
+    by_input = CONFIG.get("name") == "input_pipeline"
+    step, train, feed, extra_hooks = (build_input if by_input else build)(cluster, job, task)
+    hooks = extra_hooks + [Watch(step)]
+    if not by_input:
+        hooks.append(tf.train.StopAtStepHook(last_step=CONFIG["last_step"]))
     reported = 0
     with tf.train.MonitoredTrainingSession(
             master=server.target, is_chief=job == "chief", checkpoint_dir=CONFIG["dir"],
@@ -130,9 +179,9 @@ def train_all(server, cluster, job, task):
             **CONFIG.get("session", {})) as session:
         say("open")
         while not session.should_stop():
-            examples = random.randn(8, len(WEIGHTS)).astype("f")
+            fed = feed()
             before = time.time()
-            seen = session.run([train, step], {x: examples, y: examples.dot(WEIGHTS)})[1]
+            seen = session.run([train, step], fed)[1]
             now = time.time()
             if now - before > LONG_RUN_S or now - reported > REPORT_EVERY_S:
                 say("run", secs=round(now - before, 2), step=int(seen))
