@@ -192,10 +192,9 @@ void FaultApplier::Start(Timed& timed) {
       SlowDown(timed);
       break;
     case TimedFault::Kind::kOverload:
-      Tell(Entry::What::kBegins, fault, fmt::format("{} handles {} requests at a time", fault.task, fault.at_once));
       timed.struck = timed.active = true;
       timed.before = CountOf(timed);
-      LimitHandlers(node);
+      LimitHandlers(Entry::What::kBegins, timed);
       break;
     case TimedFault::Kind::kZombie:
       timed.struck = node.running() && !node.killed();
@@ -377,9 +376,8 @@ void FaultApplier::End(Timed& timed) {
       world_.network().End(timed.trouble);
       break;
     case TimedFault::Kind::kOverload:
-      Tell(Entry::What::kEnds, fault, fmt::format("{} handles as many requests as come", fault.task));
       timed.effects = CountOf(timed) - timed.before;
-      LimitHandlers(node);
+      LimitHandlers(Entry::What::kEnds, timed);
       break;
   }
 }
@@ -407,15 +405,19 @@ double FaultApplier::SlownessOf(const Node& node) const {
   return slowness;
 }
 
-// The tightest of those that hold.
-void FaultApplier::LimitHandlers(const Node& node) {
+// To the tightest of those that hold.
+void FaultApplier::LimitHandlers(Entry::What what, const Timed& changed) {
   std::int64_t at_once = 0;
   for (const auto& timed : timed_) {
     const TimedFault& fault = timed->fault;
-    if (!timed->active || fault.kind != TimedFault::Kind::kOverload || timed->node != &node) continue;
+    if (!timed->active || fault.kind != TimedFault::Kind::kOverload || timed->node != changed.node) continue;
     at_once = at_once == 0 ? fault.at_once : std::min(at_once, fault.at_once);
   }
-  world_.network().LimitHandlers(node.name(), at_once);
+  const std::string number = at_once == 0   ? "as many requests as come"
+                             : at_once == 1 ? "1 request at a time"
+                                            : fmt::format("{} requests at a time", at_once);
+  Tell(what, changed.fault, fmt::format("{} handles {}", changed.fault.task, number));
+  world_.network().LimitHandlers(changed.node->name(), at_once);
 }
 
 bool FaultApplier::HoldsStill(const Timed& timed) {

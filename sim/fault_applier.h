@@ -124,7 +124,7 @@ class FaultApplier {
   void StartLink(Timed& timed);
   void End(Timed& timed);
   void Resume(Timed& timed, std::string text);
-  void LimitHandlers(const Node& node);
+  void LimitHandlers(Entry::What what, const Timed& changed);
   static bool HoldsStill(const Timed& timed);
   // Whether the process that was struck is there.
   static bool LivesOn(const Timed& timed);

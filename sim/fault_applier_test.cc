@@ -27,6 +27,7 @@ using testing::ElementsAre;
 using testing::Ge;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 using testing::Not;
 using testing::SizeIs;
 using Kind = TimedFault::Kind;
@@ -47,8 +48,10 @@ class FaultApplierTest : public testing::Test {
   }
   void Serve(const Env& env) {
     ++starts_;
-    const auto listener = env.network->Listen(
-        "ps:1", [this](IncomingCall&) -> NetworkReply { return absl::Cord(std::to_string(++counted_)); });
+    const auto listener = env.network->Listen("ps:1", [this](IncomingCall&) -> NetworkReply {
+      if (handling_ > Duration(0)) world_.AdvanceBy(handling_);
+      return absl::Cord(std::to_string(++counted_));
+    });
     env.tasks->SleepUntil(kNever);
   }
   void Train(const Env& env) {
@@ -82,6 +85,7 @@ class FaultApplierTest : public testing::Test {
   Node& chief_ = world_.AddNode("chief:0");
   Node& ps_ = world_.AddNode("ps:0");
   Duration chief_ends_{0};
+  Duration handling_{0};  // what a request takes
   int starts_ = 0;
   int chief_starts_ = 0;
   int counted_ = 0;
@@ -358,18 +362,38 @@ TEST_F(FaultApplierTest, ANodeIsSlow) {
   EXPECT_THAT(Happened(), Contains("9 ps:0 is as fast as before"));
 }
 
+// Three ask at once, each for a second of work: the tightest of the faults that hold decides.
 TEST_F(FaultApplierTest, AServerIsOverloaded) {
+  handling_ = seconds(1);
   FaultPlan plan;
-  plan.timed = {{.kind = Kind::kOverload, .at = seconds(2), .task = "ps:0", .lasts = seconds(4), .at_once = 1},
-                {.kind = Kind::kOverload, .at = seconds(3), .task = "ps:0", .lasts = seconds(1), .at_once = 2},
+  plan.timed = {{.kind = Kind::kOverload, .at = seconds(2), .task = "ps:0", .lasts = seconds(18), .at_once = 2},
+                {.kind = Kind::kOverload, .at = seconds(5), .task = "ps:0", .lasts = seconds(5), .at_once = 1},
+                {.kind = Kind::kOverload, .at = seconds(30), .task = "ps:0", .at_once = 1},
                 {.kind = Kind::kOverload, .at = seconds(50), .task = "chief:0", .lasts = seconds(2)}};
-  Make(plan, seconds(20));
-  std::vector<std::unique_ptr<Alarm>> herd;
+  Make(plan, seconds(0));
+  std::map<int, std::vector<int>> takes;  // milliseconds, by the second in which they ask
+  for (const int second : {1, 3, 6, 11, 25, 31}) {
+    for (int i = 0; i < 3; ++i) {
+      chief_.Spawn("asks", [this, &times = takes[second], second, env = chief_.env()] {
+        env.tasks->SleepUntil(DeadlineAfter(env, seconds(second)));
+        ASSERT_TRUE(CallAndWait(env, {.to = "ps:1", .method = "/vigil.Test/Count"}).ok());
+        times.push_back(static_cast<int>((world_.scheduler().now() - seconds(second)) / milliseconds(1)));
+      });
+    }
+  }
+  Alarm heals(world_.scheduler(), [this] { applier_->HealAll(); });
+  heals.SetAt(milliseconds(31'500));
   Run(seconds(100));
-  EXPECT_THAT(Happened(), Contains("2 ps:0 handles 1 requests at a time"));
-  EXPECT_THAT(Happened(), Contains("6 ps:0 handles as many requests as come"));
-  // One that asks for one thing at a time waits for nobody.
-  EXPECT_EQ(TallyOf(FaultKind::kOverload), (FaultTally{3, 3, 0}));
+  EXPECT_THAT(takes[1], ElementsAre(1002, 1002, 1002));
+  EXPECT_THAT(takes[3], ElementsAre(1002, 1002, 2002));
+  EXPECT_THAT(takes[6], ElementsAre(1002, 2002, 3002));
+  EXPECT_THAT(takes[11], ElementsAre(1002, 1002, 2002));
+  EXPECT_THAT(takes[25], ElementsAre(1002, 1002, 1002));
+  EXPECT_THAT(takes[31], ElementsAre(1002, 1501, 1501));
+  EXPECT_THAT(Happened(),
+              IsSupersetOf({"2 ps:0 handles 2 requests at a time", "5 ps:0 handles 1 request at a time",
+                            "10 ps:0 handles 2 requests at a time", "20 ps:0 handles as many requests as come"}));
+  EXPECT_EQ(TallyOf(FaultKind::kOverload), (FaultTally{4, 3, 3}));  // healed before the last
 }
 
 TEST_F(FaultApplierTest, ClocksJumpAndDrift) {

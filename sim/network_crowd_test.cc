@@ -121,6 +121,42 @@ TEST_F(NetworkCrowdTest, WhoWaitsLosesItsConnectionWithTheProcess) {
   EXPECT_THAT(served_, ElementsAre("a", "c", "d"));
 }
 
+// At a point of the course a process may end while it sends an answer, and its handler goes on for a bit.
+TEST_F(NetworkCrowdTest, AProcessThatEndsAsItAnswersCountsNoMore) {
+  world_.course().At({.kind = FaultPoint::Kind::kSent, .n = 2}, [this] { ps_.KillSoon(); });
+  CallAll({"a"});
+  At(seconds(2), [this] { ps_.Boot(); });
+  At(seconds(3), [this] { Limit(1); });
+  for (const char* const body : {"b", "c"}) {
+    chief_.Spawn(body, [this, body] {
+      world_.AdvanceBy(seconds(4));
+      Call({.body = absl::Cord(body)});
+    });
+  }
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("1012 a", "5002 b", "6002 c"));
+}
+
+TEST_F(NetworkCrowdTest, BothOfARequestThatComesTwiceWaitForTheirTurn) {
+  world_.network().AddRpcFault({.effect = RpcFault::Effect::kDuplicated, .call = 2});
+  Limit(1);
+  CallAll({"a", "b"});
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("1012 a", "2012 b"));
+  EXPECT_THAT(served_, ElementsAre("a", "b", "b"));
+  EXPECT_EQ(world_.network().Crowded("ps:0"), 2);
+}
+
+TEST_F(NetworkCrowdTest, WhoWaitsAtAProcessThatStandsStillBeginsWhenItGoesOn) {
+  Limit(1);
+  CallAll({"a", "b"});
+  At(milliseconds(500), [this] { ps_.Pause(); });
+  At(milliseconds(600), [this] { Limit(0); });
+  At(milliseconds(3000), [this] { ps_.Resume(); });
+  Run();
+  EXPECT_THAT(seen_, testing::UnorderedElementsAre("3001 a", "4001 b"));
+}
+
 TEST_F(NetworkCrowdTest, ACutEndsTheWaitOfWhoIsBehindIt) {
   Limit(1);
   CallAll({"a", "b"});

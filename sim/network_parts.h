@@ -88,7 +88,7 @@ struct LateAnswer {
   Serving* serving = nullptr;  // null: it needs no answer any more
 };
 
-// A request whose handler runs, or that is answered later.
+// A request whose handler runs, or waits for its turn, or that is answered later.
 struct Serving final : IncomingCall {
   const std::string& method() const override;
   const absl::Cord& body() const override;

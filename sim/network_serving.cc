@@ -108,6 +108,7 @@ void SimNetwork::RunHandler(Serving& serving) {
   NetworkHost& host = *serving.listener->host;
   // Also what was put off when nobody waited any more: nobody else does.
   if (!serving.put_off) AnswerOnce(serving, std::move(reply));
+  if (serving.ended) return;  // a fault that falls where the answer is sent has ended the process
   Release(serving, serving.running);
   HandlerEnded(host);
 }
@@ -118,6 +119,7 @@ void SimNetwork::AnswerLate(LateAnswer& late, NetworkReply reply) {
   if (!scheduler_.firing()) serving.listener->host->node->Work(reply.ok() ? reply->size() : 0);
   if (serving.ended) return;
   AnswerOnce(serving, std::move(reply));
+  if (serving.ended) return;
   Release(serving, serving.put_off);
 }
 

@@ -55,7 +55,7 @@ void Node::Restart() {
   seams_->process.emplace();
   env_.process = &*seams_->process;
   ++restarts_;
-  set_processors(free_from_.size());
+  set_processors(free_from_.size());  // what the dead one had still to do is not done
   tasks_.paused = false;
   killed_ = false;
 }

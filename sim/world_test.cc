@@ -243,5 +243,33 @@ TEST(World, WallClockOfANodeCanJumpAndItsLogIsKept) {
   EXPECT_EQ(chief.log()[0].text, "careful");
 }
 
+TEST(Node, TasksShareItsProcessors) {
+  World world({});
+  Node& node = world.AddNode("a");
+  node.set_cpu_time(seconds(1));
+  node.set_processors(2);
+  std::vector<Duration> ends;
+  const auto work = [&] {
+    for (int i = 0; i < 3; ++i) {
+      node.Spawn("works", [&] {
+        node.Work(0);
+        ends.push_back(world.scheduler().now());
+      });
+    }
+  };
+  work();
+  world.AddNode("b").Spawn("kills", [&] {
+    world.AdvanceBy(milliseconds(3500));
+    work();  // the first two would have ended at 4.5 s, the third at 5.5 s
+    world.AdvanceBy(milliseconds(500));
+    node.Kill();
+    world.AdvanceBy(seconds(1));
+    node.Restart();
+    work();
+  });
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+  EXPECT_THAT(ends, testing::ElementsAre(seconds(1), seconds(1), seconds(2), seconds(6), seconds(6), seconds(7)));
+}
+
 }  // namespace
 }  // namespace vigil::sim

@@ -332,10 +332,11 @@ class Planner {
     fault.rate = static_cast<double>(draws_.Between(2, 20));
     fault.lasts = Milliseconds(draws_.Between(3000, 120000));
   }
-  // Of servers whom all ask, or of whose own master asks itself.
+  // Mostly of servers, whom all ask. Clients serve nobody.
   void Overload() {
     for (std::int64_t more = draws_.Between(1, 3); more > 0; --more) {
-      TimedFault& fault = Timed(TimedFault::Kind::kOverload, draws_.Chance(75) ? AnyServer() : AnyTask());
+      TimedFault& fault =
+          Timed(TimedFault::Kind::kOverload, draws_.Chance(75) || job_.workload.clients ? AnyServer() : AnyTask());
       fault.at_once = draws_.Between(1, 3);
       fault.lasts = Milliseconds(draws_.Between(3000, 120000));
     }

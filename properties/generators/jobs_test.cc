@@ -2,6 +2,7 @@
 // and of situations in which several faults are aimed at one another.
 #include "vigil/properties/generators/jobs.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,6 +51,29 @@ TEST(RandomJob, OneInEightHasAMasterBehindTheNetworkWhoseRequestsAreStruck) {
   EXPECT_LE(remote, 160);
   for (const std::string_view method : kOfAMaster) EXPECT_GE(struck[std::string(method)], 20) << method;
   EXPECT_EQ(effects.size(), 8U);
+}
+
+TEST(RandomJob, SomeTrainersAreClientsAloneAndSomeMachinesHaveFewProcessors) {
+  int clients = 0;
+  int processors = 0;
+  int kept = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    const sim::JobSpec job = *RandomJob(seed).job;
+    const sim::WorkloadSpec& workload = job.workload;
+    if (workload.processors > 0) {
+      EXPECT_GT(workload.cpu, Duration(0)) << seed;
+      ++processors;
+    }
+    kept += static_cast<int>(std::ranges::count(job.plan.rpcs, "KeepSession", &sim::RpcFault::method));
+    if (!workload.clients) continue;
+    EXPECT_NE(workload.master, "") << seed;
+    EXPECT_NE(workload.kind, sim::WorkloadKind::kSyncRegression) << seed;
+    EXPECT_NE(workload.kind, sim::WorkloadKind::kInputPipeline) << seed;
+    ++clients;
+  }
+  EXPECT_THAT(clients, testing::AllOf(testing::Ge(20), testing::Le(80)));
+  EXPECT_THAT(processors, testing::AllOf(testing::Ge(100), testing::Le(200)));
+  EXPECT_GE(kept, 5);
 }
 
 TEST(RandomJob, SomeAreLargeSomeQuietSomeStormyAndSomeFaultsAreAimed) {

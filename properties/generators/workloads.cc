@@ -54,7 +54,7 @@ void DrawWorkload(Draws draws, JobSpec& job) {
   workload.clients = !workload.master.empty() && !of_its_own && draws.Split("clients").Chance(40);
   // Workers come when the chief has its session, or after a minute. Where that needs them, a request for it would run
   // into the timeout without a fault.
-  if (!workload.master.empty() && !workload.filters) workload.timeout_ms = 0;
+  if (!workload.master.empty() && !workload.filters && !workload.clients) workload.timeout_ms = 0;
   // A synchronous replica waits in its run for what the others do between two of theirs, which takes this typically.
   if (workload.kind == WorkloadKind::kSyncRegression && workload.timeout_ms > 0) {
     const std::int64_t step_ms = std::chrono::ceil<std::chrono::milliseconds>(workload.step).count();
@@ -74,7 +74,10 @@ void DrawWorkload(Draws draws, JobSpec& job) {
     const bool in_haste = workload.kind == WorkloadKind::kSupervisor || workload.timeout_ms > 0;
     if (in_haste) workload.cpu = std::min<Duration>(workload.cpu, std::chrono::microseconds(500));
   }
-  if (Draws shares = draws.Split("processors"); workload.cpu > Duration::zero() && shares.Chance(60))
+  // Seventeen in a queue for one processor take longer than who is in haste may.
+  const bool long_queues =
+      job.tasks["worker"] > 3 && (workload.kind == WorkloadKind::kSupervisor || workload.timeout_ms > 0);
+  if (Draws shares = draws.Split("processors"); workload.cpu > Duration::zero() && !long_queues && shares.Chance(60))
     workload.processors = shares.Between(1, 3);
   if (Draws visits = draws.Split("visits"); visits.Chance(workload.master.empty() ? 12 : 40))
     workload.visits = std::chrono::seconds(visits.Between(3, 40));

@@ -256,6 +256,8 @@ class WorkloadObject : public Object<WorkloadSpec> {
     }
     RefuseInputOfOthers(object, workload);
     if (const Field sync = MemberOf(object, "sync"); sync.present()) TakeSync(object, sync, workload);
+    if (workload.processors > 0 && workload.cpu == Duration::zero())
+      MemberOf(object, "processors").Fail("without 'cpu_s' nothing takes time: say how much, or leave it out");
     if (workload.clients) RefuseClients(MemberOf(object, "clients"), workload);
   }
 

@@ -250,8 +250,10 @@ class DiskObject : public Object<DiskFault> {
     if (stale && fault.op != fakes::FileOpName(fakes::FileOp::kList))
       MemberOf(object, "op").Fail(fmt::format("{} is of listings: say 'list'", takes_time));
     const bool of_a_file = fault.effect == DiskFault::Effect::kBitRot || fault.effect == DiskFault::Effect::kGone;
-    if (of_a_file && fault.op == fakes::FileOpName(fakes::FileOp::kList))
-      MemberOf(object, "op").Fail("a directory that is listed is no file: say which operation on a file, as 'read'");
+    const bool on_a_directory = fault.op == fakes::FileOpName(fakes::FileOp::kList) ||
+                                fault.op == fakes::FileOpName(fakes::FileOp::kMakeDirectory);
+    if (of_a_file && on_a_directory)
+      MemberOf(object, "op").Fail("a directory is no file: say which operation on a file, as 'read'");
   }
 
  private:

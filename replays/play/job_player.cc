@@ -114,6 +114,7 @@ Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobE
     const std::string play = by_seeds ? fmt::format("seed {}: ", seeded.seed) : "";
     outcome = runner.Run(seeded, {.random_schedule = by_seeds,
                                   .interrupt = plays.interrupt,
+                                  .stalls = false,
                                   .quiet = false,
                                   .log_messages = plays.log_messages});
     if (outcome.verdict != Verdict::kPlayed) {

@@ -24,7 +24,7 @@ PlayChooser::PlayChooser(const Scenario& scenario, const RunnerOptions& options)
     return std::ranges::any_of(scenario.choices, [point](const auto& entry) { return entry.first.ends_with(point); });
   };
   const bool by_chance = options.random_schedule && PreemptsByChance(scenario);
-  const bool stalls = by_chance || chosen("/stall");
+  const bool stalls = (by_chance && options.stalls) || chosen("/stall");
   preempt_ = options.preempt || by_chance || stalls || chosen("/preempt");
   stalls_ = stalls ? kStalls : 0;
 }

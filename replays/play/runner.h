@@ -38,6 +38,9 @@ struct RunnerOptions {
   bool preempt = false;
   // Borrowed; may be null. Once it is set, the play ends with the verdict kInterrupted.
   const std::atomic<bool>* interrupt = nullptr;
+  // Of a cluster under a schedule by chance, in one seed of eight: whoever may lose the processor may lose it for up to
+  // a second. No machine on which something was recorded does that each few milliseconds.
+  bool stalls = true;
   // The session writes its trace; it comes back in the outcome.
   bool write_trace = false;
   // Of a cluster: some jobs are played once more without their faults (outcome.quiet), for whoever judges them.

@@ -108,7 +108,9 @@ TEST(ParseJob, NamesWhatIsWrong) {
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"tasks":{"ps:0":{"last_step":3}}}})",
        "/workload/tasks/ps:0: a parameter server has no last step: name tasks that train"},
       {WithPlan(R"({"disk":"chief:0","op":"list","code":"GONE"})"),
-       "/plan/0/op: a directory that is listed is no file: say which operation on a file, as 'read'"},
+       "/plan/0/op: a directory is no file: say which operation on a file, as 'read'"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"processors":2}})",
+       "/workload/processors: without 'cpu_s' nothing takes time: say how much, or leave it out"},
       {WithPlan(R"({"at_s":1,"overload":"ps:0","at_once":0})"), "/plan/0/at_once: 0 is not in 1..1000000"},
       {WithPlan(R"({"at_s":1})"),
        "/plan/0: nothing happens; known: rpc, disk, session, crash, pause, start, cut, silent, clock_jump, "

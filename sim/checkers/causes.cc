@@ -20,7 +20,7 @@ constexpr std::array kBreakSessions = {
     kCrashRestart, kCrashForGood,      kPowerCut,         kTornWrite,    kLostDisk,      kPause,
     kCut,          kOneWayCut,         kSilent,           kOneWaySilent, kMessageLoss,   kRefusedRpc,
     kLostRequest,  kLostReply,         kNeverAnswered,    kDuplication,  kDuplicatedRpc, kDamagedRpc,
-    kReset,        kSessionCallBefore, kSessionCallAfter, kZombie};
+    kReset,        kSessionCallBefore, kSessionCallAfter, kZombie,       kOverload};
 constexpr std::array kTakeTime = {kCrashRestart,  kCrashForGood, kPowerCut,    kTornWrite,   kLostDisk,     kPause,
                                   kLateStart,     kCut,          kOneWayCut,   kSilent,      kOneWaySilent, kSlowLink,
                                   kSlowNode,      kNarrowLine,   kSmallWindow, kMessageLoss, kLostRequest,  kLostReply,
@@ -76,7 +76,7 @@ bool WhoHasATimeout(const TaskEnd& end) {
 }
 bool WhoLacksAServer(const TaskEnd& end) { return !IsEvaluator(end.moment.task) && LacksServer(end); }
 bool WhoNeedsAll(const TaskEnd& end) {
-  return !end.run.spec.workload.filters && !IsEvaluator(end.moment.task) && LacksPeer(end);
+  return NeedsAll(end.run.spec) && !IsEvaluator(end.moment.task) && LacksPeer(end);
 }
 bool SynchronousReplica(const TaskEnd& end) {
   return end.run.spec.workload.kind == WorkloadKind::kSyncRegression && LacksPeer(end);
@@ -87,7 +87,7 @@ bool EvaluatorWithoutNews(const TaskEnd& end) {
   if (!IsEvaluator(end.moment.task)) return false;
   const auto chief = end.gone.find("chief:0");
   const bool chief_has_failed = chief != end.gone.end() && chief->second != Code::kOk;
-  const bool chief_has_no_session = !end.run.spec.workload.filters && LacksPeer(end);
+  const bool chief_has_no_session = NeedsAll(end.run.spec) && LacksPeer(end);
   return LacksServer(end) || end.away.contains("chief:0") || chief_has_failed || chief_has_no_session;
 }
 

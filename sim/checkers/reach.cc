@@ -16,7 +16,10 @@ bool IsOrdinary(const FaultCount& fault) {
 
 bool IsServer(std::string_view task) { return task.starts_with("ps"); }
 
-bool StartsInOrder(const JobSpec& spec) { return !spec.no_wait && spec.workload.filters; }
+// Clients are no part of the cluster.
+bool NeedsAll(const JobSpec& spec) { return !spec.workload.filters && !spec.workload.clients; }
+
+bool StartsInOrder(const JobSpec& spec) { return !spec.no_wait && !NeedsAll(spec); }
 
 bool IsCalm(const JobFacts& facts) {
   return std::ranges::all_of(facts.faults, [](const FaultCount& fault) {
@@ -49,14 +52,14 @@ bool Fired(const JobRun& run, InertFault::List list, std::size_t index) {
 
 bool Reaches(const JobRun& run, std::string_view struck, std::string_view who) {
   const std::string_view task = WithoutZombie(who);
-  return struck.empty() || struck == task || IsServer(struck) || !run.spec.workload.filters;
+  return struck.empty() || struck == task || IsServer(struck) || NeedsAll(run.spec);
 }
 
 bool Reaches(const JobRun& run, const TimedFault& fault, std::string_view who) {
   const std::string_view task = WithoutZombie(who);
   if (fault.peer.empty()) return Reaches(run, fault.task, task);
   return fault.task == task || fault.peer == task || (IsServer(fault.task) && IsServer(fault.peer)) ||
-         !run.spec.workload.filters;
+         NeedsAll(run.spec);
 }
 
 }  // namespace vigil::sim

@@ -17,6 +17,9 @@ namespace vigil::sim {
 // A parameter server: it serves and does not train.
 bool IsServer(std::string_view task);
 
+// A session needs every task of the cluster, not the servers alone.
+bool NeedsAll(const JobSpec& spec);
+
 // Who makes a session finds what it needs. (Processes that start all at once, and sessions that need every task of the
 // cluster, fail while they wait for one another.)
 bool StartsInOrder(const JobSpec& spec);

@@ -20,8 +20,7 @@ bool AnyOf(const FaultPlan& plan, std::string_view task, bool (*is)(const TimedF
 }
 
 bool TakesTime(const TimedFault& fault) {
-  return fault.kind == TimedFault::Kind::kPause || fault.kind == TimedFault::Kind::kSlowNode ||
-         fault.kind == TimedFault::Kind::kOverload;
+  return fault.kind == TimedFault::Kind::kPause || fault.kind == TimedFault::Kind::kSlowNode;
 }
 bool EndsIt(const TimedFault& fault) { return fault.kind == TimedFault::Kind::kCrash && !fault.in_order; }
 

@@ -24,9 +24,8 @@ constexpr std::chrono::minutes kEnds{5};
 bool IsDisturbed(const FaultPlan& plan, std::string_view task) {
   return std::ranges::any_of(plan.timed, [task](const TimedFault& fault) {
     using Faults = TimedFault::Kind;
-    return fault.task == task &&
-           (fault.kind == Faults::kPause || fault.kind == Faults::kSlowNode || fault.kind == Faults::kOverload ||
-            fault.kind == Faults::kZombie || (fault.kind == Faults::kCrash && !fault.in_order));
+    return fault.task == task && (fault.kind == Faults::kPause || fault.kind == Faults::kSlowNode ||
+                                  fault.kind == Faults::kZombie || (fault.kind == Faults::kCrash && !fault.in_order));
   });
 }
 

@@ -166,7 +166,7 @@ struct Job::Impl {
   void Start(Machine& machine);
   void Live(Machine& machine, const Env& env);
   absl::Status Program(Machine& machine, const Env& env, FactsRecorder& recorder);
-  std::string TargetOf(const Server* own) const;  // of the sessions of a task that has that server; null: none
+  std::string TargetOf(const Member& member, const Server* own) const;  // of its sessions
   Duration BootTime(const Machine& machine);
   // What the conductor asks of them: whether they have begun, opened a session, ended.
   void TouchMembers(Access access) { world.scheduler().Touch(NamedObject("members", {}), access); }
@@ -348,8 +348,8 @@ void Job::Impl::ServeUntilTold(Machine& machine, const Env& env, Server& server,
   NoteTasksLeft(machine, nullptr, env, recorder);
 }
 
-std::string Job::Impl::TargetOf(const Server* own) const {
-  if (!spec.workload.clients && own == nullptr) return "";
+std::string Job::Impl::TargetOf(const Member& member, const Server* own) const {
+  if (member.split.job == kEvaluatorJob) return "";
   if (spec.workload.master.empty()) return own->target();
   const JobTaskName master = SplitTaskName(spec.workload.master);
   return "grpc://" + AddressOf(master.job, master.index);
@@ -390,7 +390,7 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
                                       .cluster = cluster,
                                       .job_name = member.split.job,
                                       .index = member.split.index,
-                                      .target = member.split.job == kEvaluatorJob ? "" : TargetOf(server.get()),
+                                      .target = TargetOf(member, server.get()),
                                       .factory = factory,
                                       .behaviour = options.behaviour,
                                       .seed = options.seed,

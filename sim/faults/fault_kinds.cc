@@ -73,9 +73,7 @@ constexpr std::array<FaultKindInfo, kFaultKinds> kInfos = {{
      "A node is many times as slow as the others: its own work takes longer, and so does each request to it.",
      "A processor that is too hot or shared with others, an older machine among new ones, swapping."},
     {FaultKind::kOverload, "overload",
-     "A server handles so many requests at a time, and what comes beyond waits for its turn, for a while. Its "
-     "connections "
-     "stay as they are.",
+     "For a while a server handles so many requests at a time, and what comes beyond waits for its turn.",
      "A pool of threads that is used up, by other clients or by requests that wait themselves; a herd that comes back "
      "after an outage."},
     {FaultKind::kLatencySpread, "latency_spread", "Messages take more than the least latency, each drawn anew.",
