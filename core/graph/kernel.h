@@ -72,6 +72,11 @@ class KernelContext {
   // What was set: for who wraps a kernel. REQUIRES: it has succeeded.
   const Tensor& output(int i) const { return call_->outputs[i]; }
 
+  // The session whose own the resource of that node is, on a worker of a cluster; "" elsewhere, or if it is shared.
+  const std::string& own_session(const Node& holder) const {
+    return AttrOr(holder, "shared_name", kEmpty).empty() && own_ != nullptr ? own_->session() : kEmpty;
+  }
+
   // The node that stands for the resource: where the op's first reference comes from, or the node itself.
   const Node& holder() const { return *call_->holder; }
   // The resource of that node, by its container and shared_name or name; made by `make` (a shared_ptr<T>()) if there is

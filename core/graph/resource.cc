@@ -5,7 +5,8 @@
 
 namespace vigil {
 
-ResourceManager::ResourceManager(const Env& env) : mutex_(env.tasks->NewMutex("resources")) {}
+ResourceManager::ResourceManager(const Env& env, std::string session)
+    : session_(std::move(session)), mutex_(env.tasks->NewMutex("resources")) {}
 ResourceManager::~ResourceManager() = default;
 
 std::shared_ptr<Resource> ResourceManager::Find(std::string_view kind, std::string_view container,

@@ -37,7 +37,8 @@ class Resource {
 // Thread safety: safe from any task.
 class ResourceManager {
  public:
-  explicit ResourceManager(const Env& env);
+  // `session`: whose alone they are, in a cluster; "" where nobody asks.
+  explicit ResourceManager(const Env& env, std::string session = "");
   ~ResourceManager();
   // The resource of that name, made by `make` if there is none; never null if `make` gives none. `make` may run in vain
   // when two tasks come at once, and may ask for resources itself.
@@ -46,6 +47,7 @@ class ResourceManager {
                                  const std::function<std::shared_ptr<T>()>& make) {
     return std::static_pointer_cast<T>(Find(T::kKind, container, name, make));
   }
+  const std::string& session() const { return session_; }
   // Resource::Cancel of each; does not wait. Who comes later is not told: their run looks at its Cancellation.
   void CancelAll();
   // Forgets the resources of a container ("" = all). Runs that have one keep it until they end.
@@ -64,6 +66,7 @@ class ResourceManager {
   std::shared_ptr<Resource> Find(std::string_view kind, std::string_view container, std::string_view name,
                                  const std::function<std::shared_ptr<Resource>()>& make);
 
+  const std::string session_;
   std::unique_ptr<Mutex> mutex_;
   std::map<Key, std::shared_ptr<Resource>, Less> resources_;  // guarded by *mutex_
   std::atomic<std::uint64_t> generation_{0};

@@ -110,7 +110,8 @@ void RegisterFamily(OpRegistry& registry, const std::string& prefix) {
   registry.Register({.name = prefix + "ConditionalAccumulator",
                      .output_types = AccumulatorTypes,
                      .is_resource = true,
-                     .resource_kind = ConditionalAccumulator::kKind});
+                     .resource_kind = ConditionalAccumulator::kKind,
+                     .per_session = ConditionalAccumulator::kPerSession});
   registry.Register({.name = prefix + "AccumulatorApplyGradient",
                      .inputs = 3,
                      .output_types = ApplyTypes,

@@ -157,7 +157,8 @@ void RegisterIteratorOps(OpRegistry& registry) {
   registry.Register({.name = "IteratorV2",
                      .output_types = DatasetIteratorTypes,
                      .is_resource = true,
-                     .resource_kind = IteratorResource::kKind});
+                     .resource_kind = IteratorResource::kKind,
+                     .per_session = IteratorResource::kPerSession});
   registry.Register(
       {.name = "MakeIterator", .inputs = 2, .output_types = BeginTypes, .compute = BeginIterator, .ref_inputs = 3});
   registry.Register({.name = "IteratorToStringHandle",
@@ -168,7 +169,8 @@ void RegisterIteratorOps(OpRegistry& registry) {
   registry.Register({.name = "OneShotIterator",
                      .output_types = IteratorTypes,
                      .is_resource = true,
-                     .resource_kind = RangePosition::kKind});
+                     .resource_kind = RangePosition::kKind,
+                     .per_session = RangePosition::kPerSession});
   registry.Register(
       {.name = "IteratorGetNext", .inputs = 1, .output_types = GetNextTypes, .compute = GetNext, .ref_inputs = 1});
   registry.Register({.name = "SerializeIterator",

@@ -187,12 +187,16 @@ Types SizeTypes(const Node& node, const std::vector<DType>&) {
 }  // namespace
 
 void RegisterQueueOps(OpRegistry& registry) {
-  registry.Register(
-      {.name = "FIFOQueueV2", .output_types = QueueTypes, .is_resource = true, .resource_kind = FifoQueue::kKind});
+  registry.Register({.name = "FIFOQueueV2",
+                     .output_types = QueueTypes,
+                     .is_resource = true,
+                     .resource_kind = FifoQueue::kKind,
+                     .per_session = FifoQueue::kPerSession});
   registry.Register({.name = "RandomShuffleQueueV2",
                      .output_types = ShuffleQueueTypes,
                      .is_resource = true,
-                     .resource_kind = FifoQueue::kKind});
+                     .resource_kind = FifoQueue::kKind,
+                     .per_session = FifoQueue::kPerSession});
   registry.Register(
       {.name = "QueueEnqueueV2", .inputs = -1, .output_types = EnqueueTypes, .compute = Enqueue, .ref_inputs = 1});
   registry.Register({.name = "QueueEnqueueManyV2",

@@ -61,6 +61,12 @@ absl::Status Conversation::AskQueue(Line& line) {
   }
   const Tensor counted = Tensor::Scalar<std::int32_t>(static_cast<std::int32_t>(count));
   if (!Expect(line, Step("its size", {.fetches = {size}}), {counted})) return Anew();
+  // It has no shared name: another session of the same graph has another one.
+  const Tensor none = Tensor::Scalar<std::int32_t>(0);
+  for (const auto& other : lines_) {
+    if (other.get() != &line && !Expect(*other, Step("its size in another session", {.fetches = {size}}), {none}))
+      return Anew();
+  }
   const auto gives_up = std::make_shared<Heard>();
   const std::int64_t patience = 500 + static_cast<std::int64_t>(Below(4000));
   const RandomStep taking_many = Step("a take of three", {.fetches = {many}});

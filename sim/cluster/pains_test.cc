@@ -124,16 +124,31 @@ TEST(Pains, SixTheLastStepIsSavedAlsoIfTheChiefLeavesFirst) {
   EXPECT_EQ(*ours.newest_checkpoint, 200);
 }
 
-// The queue is on the task's own server, which lives on; its session closes it when it is given up.
+// The queues are on the task's own server, which lives on, and have shared names; their session closes them when it is
+// given up.
 TEST(Pains, AnInputPipelineGoesOnAfterARecovery) {
   JobSpec spec = JobOf(200, minutes(10));
   spec.workload.kind = WorkloadKind::kInputPipeline;
+  spec.workload.staged_input = true;
   spec.plan.session_calls = {{.task = "chief:0", .at = CallKind::kRun, .call = 10, .code = Code::kAborted}};
   EXPECT_EQ(Of(PlayJob(spec, Behaviour::TensorFlow()), "chief:0").outcome, "CANCELLED");
   const JobFacts ours = PlayJob(spec, Behaviour::Default());
   EXPECT_EQ(Of(ours, "chief:0").outcome, "clean");
   EXPECT_EQ(Of(ours, "chief:0").recoveries, 1);
   EXPECT_EQ(Of(ours, "worker:0").outcome, "clean");
+}
+
+// Without a shared name a queue is its session's: the next one has another, under TensorFlow's behaviour, too.
+TEST(Pains, AnInputOfASessionsOwnBeginsAnewWithTheNextOne) {
+  JobSpec spec = JobOf(200, minutes(10));
+  spec.workload.kind = WorkloadKind::kInputPipeline;
+  spec.plan.session_calls = {{.task = "chief:0", .at = CallKind::kRun, .call = 10, .code = Code::kAborted}};
+  for (const Behaviour& behaviour : {Behaviour::TensorFlow(), Behaviour::Default()}) {
+    const JobFacts facts = PlayJob(spec, behaviour);
+    EXPECT_EQ(Of(facts, "chief:0").outcome, "clean");
+    EXPECT_EQ(Of(facts, "chief:0").recoveries, 1);
+    EXPECT_EQ(Of(facts, "worker:0").outcome, "clean");
+  }
 }
 
 // Now and then a message of the chief gets lost, which is known seconds later. If it was one of its queue runner, the

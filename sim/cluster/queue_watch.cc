@@ -43,6 +43,8 @@ QueueOp Described(const KernelContext& c, QueueOp::What what) {
   QueueOp op{.what = what};
   const auto shared_name = c.holder_attr_or<std::string>("shared_name", "");
   op.queue = shared_name.empty() ? c.holder().name : shared_name;
+  // One of that name for each session.
+  if (const std::string& session = c.own_session(c.holder()); !session.empty()) op.queue += " of " + session;
   op.capacity = c.holder_attr_or<std::int64_t>("capacity", -1);
   if (c.holder().op == "RandomShuffleQueueV2")
     op.shuffled_above = c.holder_attr_or<std::int64_t>("min_after_dequeue", 0);

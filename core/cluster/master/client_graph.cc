@@ -110,7 +110,8 @@ absl::Status ClientGraph::Register(CallsInFlight& calls, Time deadline, StepCall
 }
 
 absl::Status ClientGraph::RegisterLocal() {
-  VIGIL_ASSIGN_OR_RETURN(local_graph_, options_.worker->MakeGraph(local_.cut->graph, options_.keepalive));
+  VIGIL_ASSIGN_OR_RETURN(local_graph_,
+                         options_.worker->MakeGraph(local_.cut->graph, options_.keepalive, options_.session));
   std::vector<std::string> feeds;
   std::vector<std::string> fetches;
   for (const PartitionFeed& feed : local_.cut->feeds) feeds.push_back(feed.name);

@@ -185,6 +185,41 @@ TEST_F(ClusterSessionTest, AGraphMayGrow) {
   EXPECT_EQ(Fetch(*session, sum_), 11);
 }
 
+// On a parameter server and where the master is.
+TEST_F(ClusterSessionTest, AQueueWithoutASharedNameIsItsSessionsAlone) {
+  cluster_.StartAll();
+  const Attrs types{{"component_types", std::vector<DType>{DType::kDouble}}};
+  for (const std::string device : {"/job:ps/task:1", "/job:worker/task:0"}) {
+    DeviceScope scope(b_, device);
+    const auto queue = [&](const std::string& name, const std::string& shared_name) {
+      Attrs attrs = types;
+      if (!shared_name.empty()) attrs.emplace("shared_name", shared_name);
+      return b_.Op("FIFOQueueV2", {}, {.name = name, .attrs = std::move(attrs)});
+    };
+    const Output own = queue("own", "");
+    const Output shared = queue("shared", "shared by all");
+    const Output one = b_.Const("one", Number(1));
+    const std::vector<NodeId> put = {b_.Op("QueueEnqueueV2", {own, one}).node,
+                                     b_.Op("QueueEnqueueV2", {shared, one}).node};
+    const std::vector<Output> sizes = {b_.Op("QueueSizeV2", {own}), b_.Op("QueueSizeV2", {shared})};
+    const auto sizes_in = [&](Session& session) {
+      const RunOutcome ran = RunAll(session, sizes, {});
+      EXPECT_EQ(Text(ran.status), "OK");
+      return std::pair(ran.values[0].scalar<std::int32_t>(), ran.values[1].scalar<std::int32_t>());
+    };
+    const auto first = cluster_.NewSession("worker", 0, graph_);
+    const auto second = cluster_.NewSession("worker", 0, graph_);
+    EXPECT_EQ(Text(RunAll(*first, {}, put).status), "OK");
+    EXPECT_EQ(sizes_in(*first), std::pair(1, 1)) << device;  // from one run to the next it stays
+    EXPECT_EQ(sizes_in(*second), std::pair(0, 1)) << device;
+    EXPECT_EQ(Text(RunAll(*second, {}, put).status), "OK");
+    EXPECT_EQ(Text(first->Close()), "OK");
+    EXPECT_EQ(sizes_in(*second), std::pair(1, 2)) << device;
+    const auto third = cluster_.NewSession("worker", 0, graph_);
+    EXPECT_EQ(sizes_in(*third), std::pair(0, 2)) << device;
+  }
+}
+
 TEST_F(ClusterSessionTest, CrossingSendsDoNotWaitForEachOther) {
   // Each task needs a value of the other before it can give its next one.
   cluster_.StartAll();
@@ -306,7 +341,7 @@ TEST_F(ClusterSessionTest, TheDeathOfAServerEndsStepsThatWaitForAnother) {
     const Time crashed = fake_.clock.Monotonic();
     if (c.keepalive == Duration::zero()) {
       EXPECT_FALSE(waits->Join(DeadlineAfter(fake_.env(), seconds(1000))));
-      EXPECT_EQ(Run(*cluster_.NewSession("worker", 1, graph_), enqueue_), "OK");
+      EXPECT_EQ(Run(*session, enqueue_), "OK");
     }
     waits->Join(kNever);
     EXPECT_THAT(Text(outcome.status), StartsWith(c.outcome));

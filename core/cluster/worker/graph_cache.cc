@@ -5,26 +5,31 @@
 
 namespace vigil {
 
-std::shared_ptr<RegisteredGraph> GraphCache::Find(std::string_view bytes, Duration keepalive) {
+std::shared_ptr<RegisteredGraph> GraphCache::Find(std::string_view bytes, Duration keepalive,
+                                                  std::string_view session) {
   SpinGuard lock(lock_);
-  const auto it = graphs_.find(KeyView(bytes.size(), bytes, keepalive));
-  return it == graphs_.end() ? nullptr : it->second.lock();
+  for (const std::string_view whose : {std::string_view(), session}) {
+    const auto it = graphs_.find(KeyView(bytes.size(), bytes, keepalive, whose));
+    if (it != graphs_.end()) return it->second.lock();
+  }
+  return nullptr;
 }
 
-std::shared_ptr<RegisteredGraph> GraphCache::Add(std::string_view bytes, Duration keepalive,
+std::shared_ptr<RegisteredGraph> GraphCache::Add(std::string_view bytes, Duration keepalive, std::string_view session,
                                                  std::shared_ptr<RegisteredGraph> graph) {
   SpinGuard lock(lock_);
   if (graphs_.size() >= sweep_at_) {
     std::erase_if(graphs_, [](const auto& entry) { return entry.second.expired(); });
     sweep_at_ = std::max(kMostKept, 2 * graphs_.size());
   }
-  std::weak_ptr<RegisteredGraph>& known = graphs_[Key(bytes.size(), bytes, keepalive)];
+  std::weak_ptr<RegisteredGraph>& known = graphs_[Key(bytes.size(), bytes, keepalive, graph->has_own() ? session : "")];
   if (std::shared_ptr<RegisteredGraph> other = known.lock()) return other;
   known = graph;
   return graph;
 }
 
 void GraphCache::Keep(std::shared_ptr<RegisteredGraph> graph) {
+  if (graph->has_own()) return;
   std::shared_ptr<RegisteredGraph> oldest;  // destroyed after the lock is released
   SpinGuard lock(lock_);
   kept_.push_back(std::move(graph));

@@ -24,20 +24,21 @@ class GraphCache {
  public:
   static constexpr std::size_t kMostKept = 256;
 
-  // `bytes`: its GraphDef; `keepalive`: as SessionConfig's. Null: it must be made.
-  std::shared_ptr<RegisteredGraph> Find(std::string_view bytes, Duration keepalive);
+  // `bytes`: its GraphDef; `keepalive`: as SessionConfig's; `session`: for whom, which matters where the graph keeps
+  // something for its session alone. Null: it must be made.
+  std::shared_ptr<RegisteredGraph> Find(std::string_view bytes, Duration keepalive, std::string_view session);
   // The graph, or one of the same kind that was added meanwhile.
-  std::shared_ptr<RegisteredGraph> Add(std::string_view bytes, Duration keepalive,
+  std::shared_ptr<RegisteredGraph> Add(std::string_view bytes, Duration keepalive, std::string_view session,
                                        std::shared_ptr<RegisteredGraph> graph);
-  // It is one of the latest.
+  // It is one of the latest. Not one that keeps something for its session, with which it goes.
   void Keep(std::shared_ptr<RegisteredGraph> graph);
   // Those that nobody uses go, and with them what their last runs had in hand.
   void Drop();
 
  private:
   // The length first: it tells most of them apart.
-  using Key = std::tuple<std::size_t, std::string, Duration>;
-  using KeyView = std::tuple<std::size_t, std::string_view, Duration>;
+  using Key = std::tuple<std::size_t, std::string, Duration, std::string>;  // the session last; "" = of any
+  using KeyView = std::tuple<std::size_t, std::string_view, Duration, std::string_view>;
   struct Less {
     using is_transparent = void;
     bool operator()(const auto& a, const auto& b) const { return KeyView(a) < KeyView(b); }

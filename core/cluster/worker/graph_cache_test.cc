@@ -26,8 +26,10 @@ class GraphCacheTest : public testing::Test {
     EXPECT_TRUE(graph.ok());
     return *graph;
   }
-  std::shared_ptr<RegisteredGraph> Find(const std::string& bytes) { return cache_.Find(bytes, kMinute); }
-  std::shared_ptr<RegisteredGraph> Add(const std::string& bytes) { return cache_.Add(bytes, kMinute, Make()); }
+  std::shared_ptr<RegisteredGraph> Find(const std::string& bytes) { return cache_.Find(bytes, kMinute, "a session"); }
+  std::shared_ptr<RegisteredGraph> Add(const std::string& bytes) {
+    return cache_.Add(bytes, kMinute, "a session", Make());
+  }
 
   fakes::FakeEnv fake_;
   RequestIds ids_;
@@ -43,13 +45,27 @@ TEST_F(GraphCacheTest, AGraphIsKnownByItsBytesAndItsKeepalive) {
   EXPECT_NE(a, b);
   EXPECT_EQ(Find("a"), a);
   EXPECT_EQ(Find("b"), b);
-  EXPECT_EQ(cache_.Find("a", 2 * kMinute), nullptr);
+  EXPECT_EQ(cache_.Find("a", 2 * kMinute, "a session"), nullptr);
   EXPECT_EQ(Find("ab"), nullptr);
 }
 
 TEST_F(GraphCacheTest, WhoComesSecondGetsTheFirst) {
   const auto first = Add("a");
   EXPECT_EQ(Add("a"), first);
+}
+
+// Another session may have what it likes of what keeps nothing for its own.
+TEST_F(GraphCacheTest, AGraphThatKeepsSomethingForItsSessionIsOfThatAlone) {
+  const auto shared = Add("a");
+  EXPECT_EQ(cache_.Find("a", kMinute, "another"), shared);
+  auto own = Make();
+  own->set_own(std::make_shared<ResourceManager>(fake_.env(), "a session"));
+  ASSERT_EQ(cache_.Add("b", kMinute, "a session", own), own);
+  EXPECT_EQ(Find("b"), own);
+  EXPECT_EQ(cache_.Find("b", kMinute, "another"), nullptr);
+  cache_.Keep(own);
+  own = nullptr;
+  EXPECT_EQ(Find("b"), nullptr);  // it went with its session
 }
 
 TEST_F(GraphCacheTest, OfThoseThatNobodyUsesTheLatestAreKept) {

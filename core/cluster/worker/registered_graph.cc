@@ -52,7 +52,8 @@ class RegisteredGraph::Run final : public Rendezvous {
   Run(RegisteredGraph& graph, const Lane& lane)
       : graph_(graph),
         lane_(lane),
-        state_(graph.env_, graph.graph_, *lane.plan, graph.resources_, graph.resources_, cancellation_) {}
+        state_(graph.env_, graph.graph_, *lane.plan, graph.own_ != nullptr ? *graph.own_ : graph.resources_,
+               graph.resources_, cancellation_) {}
 
   // A run that was cancelled is not used again.
   bool reusable() const { return !cancellation_.cancelled(); }
@@ -147,6 +148,17 @@ absl::StatusOr<std::shared_ptr<RegisteredGraph>> RegisteredGraph::Create(const E
   made->graph_.Finalize();
   VIGIL_RETURN_IF_ERROR(made->FindEdges(cluster));
   return made;
+}
+
+bool RegisteredGraph::KeepsOwn() const {
+  for (NodeId id = 0; id < graph_.size(); ++id) {
+    const Node& node = graph_.node(id);
+    if (!node.def->per_session) continue;
+    const auto shared = node.attrs.find("shared_name");
+    const std::string* const name = shared == node.attrs.end() ? nullptr : std::get_if<std::string>(&shared->second);
+    if (name == nullptr || name->empty()) return true;
+  }
+  return false;
 }
 
 absl::Status RegisteredGraph::FindEdges(const TaskAddresses& cluster) {

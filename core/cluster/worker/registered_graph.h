@@ -95,6 +95,12 @@ class RegisteredGraph {
     Time deadline = kNever;
     std::uint64_t master = 0;  // the incarnation of whose step it is; 0: it is not known
   };
+  // Some node of it stands for what is its session's alone (SessionResources).
+  bool KeepsOwn() const;
+  // From now on runs have that from there. REQUIRES: nothing of it has run.
+  void set_own(std::shared_ptr<ResourceManager> own) { own_ = std::move(own); }
+  bool has_own() const { return own_ != nullptr; }
+
   absl::Status Execute(Lane& lane, StepRendezvous& step, const RunRequest& request, std::vector<Tensor>* fetched);
 
  private:
@@ -106,6 +112,7 @@ class RegisteredGraph {
 
   const Env env_;
   ResourceManager& resources_;
+  std::shared_ptr<ResourceManager> own_;  // null: it keeps nothing for its session
   RequestIds& ids_;
   const Duration keepalive_;
   Graph graph_;

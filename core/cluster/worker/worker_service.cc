@@ -48,6 +48,7 @@ WorkerService::WorkerService(const Env& env, const OpRegistry& ops, TaskAddresse
       start_number_(start_number),
       ids_(env, cluster_.own().name),
       resources_(env),
+      own_(env),
       background_(std::make_shared<InFlight>(env)),
       steps_(env) {
   device_.set_name(cluster_.own().name + "/device:CPU:0");
@@ -125,7 +126,7 @@ void WorkerService::EndWhatWasOf(const std::string& task, std::uint64_t followed
   if (followed == 0) return;
   steps_.EndAllOf(followed,
                   Derived(MakeStatus(Code::kAborted, fmt::format("{} was restarted: its step is over.", task))));
-  resources_.CancelAll();
+  WakeAll();
 }
 
 RendezvousMgr::Lease WorkerService::EnterStep(std::int64_t step_id, std::uint64_t master) {
@@ -151,15 +152,21 @@ absl::StatusOr<proto::GetStatusResponse> WorkerService::GetStatus(const proto::G
   return response;
 }
 
-absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::MakeGraph(const std::string& bytes,
-                                                                          Duration keepalive) {
-  std::shared_ptr<RegisteredGraph> graph = cache_.Find(bytes, keepalive);
+void WorkerService::WakeAll() {
+  resources_.CancelAll();
+  own_.CancelAll();
+}
+
+absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::MakeGraph(const std::string& bytes, Duration keepalive,
+                                                                          const std::string& session) {
+  std::shared_ptr<RegisteredGraph> graph = cache_.Find(bytes, keepalive, session);
   if (graph == nullptr) {
     proto::GraphDef def;
     if (!def.ParseFromString(bytes)) return NotParsed();
     NameAsOurs(def);
     VIGIL_ASSIGN_OR_RETURN(graph, RegisteredGraph::Create(env_, ops_, def, cluster_, resources_, ids_, keepalive));
-    graph = cache_.Add(bytes, keepalive, std::move(graph));
+    if (graph->KeepsOwn()) graph->set_own(own_.Of(session));
+    graph = cache_.Add(bytes, keepalive, session, std::move(graph));
   }
   cache_.Keep(graph);
   return graph;
@@ -193,7 +200,7 @@ absl::Status WorkerService::DeleteWorkerSession(const proto::DeleteWorkerSession
 
 absl::StatusOr<proto::RegisterGraphResponse> WorkerService::RegisterGraph(const proto::RegisterGraphRequest& request) {
   VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<RegisteredGraph> graph,
-                         MakeGraph(request.graph_def(), Duration(request.keepalive_ns())));
+                         MakeGraph(request.graph_def(), Duration(request.keepalive_ns()), request.session_handle()));
   const std::int64_t id = request.graph_id() != 0 ? request.graph_id() : ids_.Next();
   VIGIL_ASSIGN_OR_RETURN(const std::uint64_t followed, graphs_.Add(id, std::move(graph),
                                                                    {.task = request.master_task(),
@@ -349,14 +356,18 @@ absl::Status WorkerService::CleanupGraph(const proto::CleanupGraphRequest& reque
 }
 
 void WorkerService::CleanupAll(const std::vector<std::string>& containers) {
-  if (containers.empty()) resources_.Reset("");
-  for (const std::string& container : containers) resources_.Reset(container);
+  const auto reset = [this](const std::string& container) {
+    own_.Reset(container);
+    resources_.Reset(container);  // last: by its generation runs see that they must look again
+  };
+  if (containers.empty()) reset("");
+  for (const std::string& container : containers) reset(container);
   cache_.Drop();  // runs remember the resources that they have worked with
 }
 
 void WorkerService::EndStep(std::int64_t step_id, const absl::Status& why) {
   steps_.End(step_id, why);
-  resources_.CancelAll();
+  WakeAll();
 }
 
 void WorkerService::CancelStep(std::int64_t step_id, const absl::Status& why) {
@@ -371,7 +382,7 @@ void WorkerService::Soon(std::string_view what, std::function<void()> work) {
 
 void WorkerService::EndAllSteps(const absl::Status& why) {
   steps_.EndAll(why);
-  resources_.CancelAll();
+  WakeAll();
 }
 
 }  // namespace vigil

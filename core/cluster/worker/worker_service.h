@@ -31,6 +31,7 @@
 #include "vigil/core/cluster/worker/graph_table.h"
 #include "vigil/core/cluster/worker/registered_graph.h"
 #include "vigil/core/cluster/worker/rendezvous_mgr.h"
+#include "vigil/core/cluster/worker/session_resources.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/op.h"
 #include "vigil/core/graph/resource.h"
@@ -53,9 +54,10 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   NetworkReply Handle(IncomingCall& call);
 
   // The same for the master of this task, without the network.
-  // `bytes`: a GraphDef; of equal ones it gives the same graph. Errors: INVALID_ARGUMENT if it is none;
-  // RegisteredGraph::Create's.
-  absl::StatusOr<std::shared_ptr<RegisteredGraph>> MakeGraph(const std::string& bytes, Duration keepalive);
+  // `bytes`: a GraphDef; of equal ones it gives the same graph, and of those that keep something for their session the
+  // same for that session. Errors: INVALID_ARGUMENT if it is none; RegisteredGraph::Create's.
+  absl::StatusOr<std::shared_ptr<RegisteredGraph>> MakeGraph(const std::string& bytes, Duration keepalive,
+                                                             const std::string& session);
   // Runs the partition in the calling task until it has ended; after an error `fetched` holds anything. Errors:
   // CANCELLED for a step that is over, ABORTED for one that runs here already; what the run, or another task of the
   // step, fails with.
@@ -101,6 +103,8 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   void AnswerWhenSent(IncomingCall& call, const std::string& key, RendezvousMgr::Lease step);
   absl::Status CleanupGraph(const proto::CleanupGraphRequest& request);
 
+  // Whoever waits in a resource looks whether its run was cancelled.
+  void WakeAll();
   // In a task of its own. `what` is a literal.
   void Soon(std::string_view what, std::function<void()> work);
   absl::Status CheckSender(std::string_view key) const;
@@ -114,6 +118,7 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   const std::uint64_t start_number_;
   RequestIds ids_;
   ResourceManager resources_;
+  SessionResources own_;
   proto::DeviceAttributes device_;
   const std::shared_ptr<InFlight> background_;
   const std::shared_ptr<OwedGoodbyes> owed_goodbyes_ = std::make_shared<OwedGoodbyes>();

@@ -1,0 +1,34 @@
+#include "vigil/core/cluster/worker/session_resources.h"
+
+#include <utility>
+
+namespace vigil {
+
+std::shared_ptr<ResourceManager> SessionResources::Of(const std::string& session) {
+  auto made = std::make_shared<ResourceManager>(env_, session);  // not under the lock: it asks the environment
+  SpinGuard lock(lock_);
+  std::erase_if(sessions_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<ResourceManager>& known = sessions_[session];
+  if (std::shared_ptr<ResourceManager> there = known.lock()) return there;
+  known = made;
+  return made;
+}
+
+std::vector<std::shared_ptr<ResourceManager>> SessionResources::All() {
+  std::vector<std::shared_ptr<ResourceManager>> all;
+  SpinGuard lock(lock_);
+  for (const auto& [session, resources] : sessions_) {
+    if (std::shared_ptr<ResourceManager> there = resources.lock()) all.push_back(std::move(there));
+  }
+  return all;
+}
+
+void SessionResources::CancelAll() {
+  for (const std::shared_ptr<ResourceManager>& resources : All()) resources->CancelAll();
+}
+
+void SessionResources::Reset(const std::string& container) {
+  for (const std::shared_ptr<ResourceManager>& resources : All()) resources->Reset(container);
+}
+
+}  // namespace vigil

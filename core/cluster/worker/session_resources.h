@@ -1,0 +1,41 @@
+// What a worker keeps for single sessions: queues, accumulators, iterators and random generators without a shared_name.
+//
+// A session has them on every worker on which it has registered a graph that names one. They go with the last of these
+// graphs, as TensorFlow's go with the kernels that its OpSegment holds for a session.
+// Thread safety: safe from any task.
+// Source: TensorFlow's op_segment.cc, ContainerInfo::Init, ResourceOpKernel.
+#ifndef VIGIL_CORE_CLUSTER_WORKER_SESSION_RESOURCES_H_
+#define VIGIL_CORE_CLUSTER_WORKER_SESSION_RESOURCES_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "vigil/core/base/spin_lock.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/graph/resource.h"
+
+namespace vigil {
+
+class SessionResources {
+ public:
+  explicit SessionResources(const Env& env) : env_(env) {}
+
+  // Of the session of that handle; they are there for as long as somebody has what this gives.
+  std::shared_ptr<ResourceManager> Of(const std::string& session);
+  // ResourceManager's, of all sessions.
+  void CancelAll();
+  void Reset(const std::string& container);
+
+ private:
+  std::vector<std::shared_ptr<ResourceManager>> All();
+
+  const Env env_;
+  SpinLock lock_;
+  std::map<std::string, std::weak_ptr<ResourceManager>> sessions_;  // guarded by lock_; some have gone
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_CLUSTER_WORKER_SESSION_RESOURCES_H_
