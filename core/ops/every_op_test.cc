@@ -18,6 +18,7 @@
 #include "vigil/core/base/splitmix64.h"
 #include "vigil/core/graph/shape_checks.h"
 #include "vigil/core/ops/testing.h"
+#include "vigil/core/ops/variable.h"
 #include "vigil/fakes/allocations/allocations.h"
 #include "vigil/fakes/fake_env.h"
 
@@ -321,6 +322,18 @@ class Trial : public OpRunner {
       "transpose_a", "keep_dims",    "validate_shape", "reduction_type", "separator",  "limit",        "data_format",
       "dilations",   "use_nesterov", "output_type",    "out_idx",        "use_locking"};
 };
+
+// All but variables: on a cluster what is not marked would be shared by all sessions, without a word.
+TEST(EveryOp, SaysWhetherItsResourceIsItsSessionsAlone) {
+  int marked = 0;
+  for (const auto& [name, def] : BuiltinOps().all()) {
+    if (def.resource_kind.empty()) continue;
+    const bool variable = def.resource_kind == Variable::kKind || def.resource_kind == ResourceVariable::kKind;
+    EXPECT_EQ(def.per_session, !variable) << name;
+    marked += def.per_session ? 1 : 0;
+  }
+  EXPECT_GE(marked, 10);
+}
 
 TEST(EveryOp, TakesWhateverItIsGiven) {
   for (const auto& [name, op] : BuiltinOps().all()) {

@@ -410,13 +410,23 @@ TEST_F(WorkerServiceTest, ContainersAreForgottenByName) {
   };
   const auto [v, set_v] = held("v", "");
   const auto [w, set_w] = held("w", "mine");
+  // Of the session alone.
+  const Output queue =
+      b.Op("FIFOQueueV2", {},
+           {.name = "queue",
+            .attrs = {{"component_types", std::vector<DType>{DType::kDouble}}, {"container", std::string("mine")}}});
+  const NodeId put = b.Op("QueueEnqueueV2", {queue, b.Const("c", Tensor::Scalar<double>(1))}).node;
+  const Output size = b.Op("QueueSizeV2", {queue});
   const auto session = cluster_.NewSession("ps", 0, graph, {.device_filters = {"/job:ps"}});
-  EXPECT_TRUE(RunAll(*session, {v, w}, {set_v, set_w}).status.ok());
+  EXPECT_TRUE(RunAll(*session, {v, w}, {set_v, set_w, put}).status.ok());
+  const auto size_now = [&] { return RunAll(*session, {size}).values.at(0).scalar<std::int32_t>(); };
+  EXPECT_EQ(size_now(), 1);
   proto::CleanupAllRequest request;
   request.add_container("mine");
   EXPECT_TRUE(Ask("CleanupAll", request).ok());
   EXPECT_TRUE(RunAll(*session, {v}).status.ok());
   EXPECT_EQ(CodeOf(RunAll(*session, {w}).status), Code::kFailedPrecondition);
+  EXPECT_EQ(size_now(), 0);
   EXPECT_TRUE(Ask("CleanupAll", proto::CleanupAllRequest()).ok());
   EXPECT_EQ(CodeOf(RunAll(*session, {v}).status), Code::kFailedPrecondition);
 }

@@ -7,10 +7,14 @@ namespace vigil {
 
 std::shared_ptr<RegisteredGraph> GraphCache::Find(std::string_view bytes, Duration keepalive,
                                                   std::string_view session) {
+  std::shared_ptr<RegisteredGraph> of_nobody;  // destroyed after the lock is released
   SpinGuard lock(lock_);
   for (const std::string_view whose : {std::string_view(), session}) {
     const auto it = graphs_.find(KeyView(bytes.size(), bytes, keepalive, whose));
-    if (it != graphs_.end()) return it->second.lock();
+    if (it == graphs_.end()) continue;
+    std::shared_ptr<RegisteredGraph> graph = it->second.lock();
+    if (graph != nullptr && (whose == session || !graph->has_own())) return graph;
+    of_nobody = std::move(graph);  // of the sessions without a handle
   }
   return nullptr;
 }
@@ -18,7 +22,8 @@ std::shared_ptr<RegisteredGraph> GraphCache::Find(std::string_view bytes, Durati
 std::shared_ptr<RegisteredGraph> GraphCache::Add(std::string_view bytes, Duration keepalive, std::string_view session,
                                                  std::shared_ptr<RegisteredGraph> graph) {
   SpinGuard lock(lock_);
-  if (graphs_.size() >= sweep_at_) {
+  // Those of sessions that are over are not come for again.
+  if (graph->has_own() || graphs_.size() >= sweep_at_) {
     std::erase_if(graphs_, [](const auto& entry) { return entry.second.expired(); });
     sweep_at_ = std::max(kMostKept, 2 * graphs_.size());
   }

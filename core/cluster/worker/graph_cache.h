@@ -1,7 +1,7 @@
 // The graphs that a task was given, by what they are: who comes with the same again gets it as it is, with its plans.
 //
 // A graph that somebody uses is found in any case; of the others the latest are kept, since a session that is given up
-// is followed by one that asks for the same.
+// is followed by one that asks for the same. Not those that keep something for their session: they go with it.
 // Thread safety: safe from any task.
 #ifndef VIGIL_CORE_CLUSTER_WORKER_GRAPH_CACHE_H_
 #define VIGIL_CORE_CLUSTER_WORKER_GRAPH_CACHE_H_

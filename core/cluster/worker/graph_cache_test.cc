@@ -63,6 +63,12 @@ TEST_F(GraphCacheTest, AGraphThatKeepsSomethingForItsSessionIsOfThatAlone) {
   ASSERT_EQ(cache_.Add("b", kMinute, "a session", own), own);
   EXPECT_EQ(Find("b"), own);
   EXPECT_EQ(cache_.Find("b", kMinute, "another"), nullptr);
+  // Who has no handle is a session, too.
+  auto nobody = Make();
+  nobody->set_own(std::make_shared<ResourceManager>(fake_.env()));
+  ASSERT_EQ(cache_.Add("c", kMinute, "", nobody), nobody);
+  EXPECT_EQ(cache_.Find("c", kMinute, ""), nobody);
+  EXPECT_EQ(Find("c"), nullptr);
   cache_.Keep(own);
   own = nullptr;
   EXPECT_EQ(Find("b"), nullptr);  // it went with its session

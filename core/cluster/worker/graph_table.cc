@@ -49,6 +49,8 @@ absl::StatusOr<std::uint64_t> GraphTable::Add(std::int64_t id, std::shared_ptr<R
     }
     before = Follow(master, &dropped);
   }
+  // What is not taken is destroyed after the lock is released.
+  if (graphs_.contains(handle)) return before;
   graphs_.emplace(handle, Entry{std::move(graph), master.incarnation, master.session});
   return before;
 }

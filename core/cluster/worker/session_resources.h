@@ -1,7 +1,9 @@
-// What a worker keeps for single sessions: queues, accumulators, iterators and random generators without a shared_name.
+// What a worker keeps for single sessions: queues, accumulators, iterators, data sets and random generators without a
+// shared_name.
 //
 // A session has them on every worker on which it has registered a graph that names one. They go with the last of these
-// graphs, as TensorFlow's go with the kernels that its OpSegment holds for a session.
+// graphs. (TensorFlow's go with the last of all graphs of the session there: a master that takes single graphs back
+// while its session goes on, as none of ours does, would see the difference.)
 // Thread safety: safe from any task.
 // Source: TensorFlow's op_segment.cc, ContainerInfo::Init, ResourceOpKernel.
 #ifndef VIGIL_CORE_CLUSTER_WORKER_SESSION_RESOURCES_H_

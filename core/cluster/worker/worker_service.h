@@ -1,5 +1,6 @@
 // What a task does for the masters of a cluster: it keeps their partitions of graphs, runs them, hands values to other
-// tasks, and holds the variables and queues, which all sessions share by container and name.
+// tasks, and holds the variables, and what else has a name to be shared by, for all sessions; what has none for the
+// session whose it is (session_resources.h).
 //
 // Errors are TensorFlow's: ABORTED for what a restart has lost ("Graph handle is not found: ...", "RecvTensor expects a
 // different device incarnation: ...") and for a request that comes twice; what a run fails with, with its code, message
