@@ -60,23 +60,21 @@ void DrawWorkload(Draws draws, JobSpec& job) {
     const std::int64_t step_ms = std::chrono::ceil<std::chrono::milliseconds>(workload.step).count();
     workload.timeout_ms = std::max(workload.timeout_ms, 4 * step_ms);
   }
+  const bool in_haste = workload.kind == WorkloadKind::kSupervisor || workload.timeout_ms > 0;
   if (Draws disk = draws.Split("disk"); disk.Chance(80)) {
     constexpr std::int64_t kMicroseconds[] = {50, 500, 5000, 20'000, 100'000};
     workload.disk = std::chrono::microseconds(disk.Pick(kMicroseconds));
     // Without any fault, a save of a slow disk takes longer than a timeout of half a minute, and longer than the five
     // seconds that the stop of a supervisor gives a last one.
-    const bool in_haste = workload.kind == WorkloadKind::kSupervisor || workload.timeout_ms > 0;
     if (in_haste) workload.disk = std::min<Duration>(workload.disk, Milliseconds(5));
   }
   if (Draws cpu = draws.Split("cpu"); cpu.Chance(25)) {
     constexpr std::int64_t kMicroseconds[] = {5, 50, 500, 3000};
     workload.cpu = std::chrono::microseconds(cpu.Pick(kMicroseconds));
-    const bool in_haste = workload.kind == WorkloadKind::kSupervisor || workload.timeout_ms > 0;
     if (in_haste) workload.cpu = std::min<Duration>(workload.cpu, std::chrono::microseconds(500));
   }
   // Seventeen in a queue for one processor take longer than who is in haste may.
-  const bool long_queues =
-      job.tasks["worker"] > 3 && (workload.kind == WorkloadKind::kSupervisor || workload.timeout_ms > 0);
+  const bool long_queues = job.tasks["worker"] > 3 && in_haste;
   if (Draws shares = draws.Split("processors"); workload.cpu > Duration::zero() && !long_queues && shares.Chance(60))
     workload.processors = shares.Between(1, 3);
   if (Draws visits = draws.Split("visits"); visits.Chance(workload.master.empty() ? 12 : 40))

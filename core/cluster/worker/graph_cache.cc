@@ -7,14 +7,11 @@ namespace vigil {
 
 std::shared_ptr<RegisteredGraph> GraphCache::Find(std::string_view bytes, Duration keepalive,
                                                   std::string_view session) {
-  std::shared_ptr<RegisteredGraph> of_nobody;  // destroyed after the lock is released
   SpinGuard lock(lock_);
-  for (const std::string_view whose : {std::string_view(), session}) {
+  for (const std::optional<std::string_view> whose : {std::optional<std::string_view>(), std::optional(session)}) {
     const auto it = graphs_.find(KeyView(bytes.size(), bytes, keepalive, whose));
     if (it == graphs_.end()) continue;
-    std::shared_ptr<RegisteredGraph> graph = it->second.lock();
-    if (graph != nullptr && (whose == session || !graph->has_own())) return graph;
-    of_nobody = std::move(graph);  // of the sessions without a handle
+    if (std::shared_ptr<RegisteredGraph> graph = it->second.lock(); graph != nullptr) return graph;
   }
   return nullptr;
 }
@@ -27,7 +24,8 @@ std::shared_ptr<RegisteredGraph> GraphCache::Add(std::string_view bytes, Duratio
     std::erase_if(graphs_, [](const auto& entry) { return entry.second.expired(); });
     sweep_at_ = std::max(kMostKept, 2 * graphs_.size());
   }
-  std::weak_ptr<RegisteredGraph>& known = graphs_[Key(bytes.size(), bytes, keepalive, graph->has_own() ? session : "")];
+  const auto whose = graph->has_own() ? std::optional<std::string>(session) : std::nullopt;
+  std::weak_ptr<RegisteredGraph>& known = graphs_[Key(bytes.size(), bytes, keepalive, whose)];
   if (std::shared_ptr<RegisteredGraph> other = known.lock()) return other;
   known = graph;
   return graph;

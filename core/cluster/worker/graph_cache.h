@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -36,9 +37,9 @@ class GraphCache {
   void Drop();
 
  private:
-  // The length first: it tells most of them apart.
-  using Key = std::tuple<std::size_t, std::string, Duration, std::string>;  // the session last; "" = of any
-  using KeyView = std::tuple<std::size_t, std::string_view, Duration, std::string_view>;
+  // The length first: it tells most of them apart. The session last; none: of all that come.
+  using Key = std::tuple<std::size_t, std::string, Duration, std::optional<std::string>>;
+  using KeyView = std::tuple<std::size_t, std::string_view, Duration, std::optional<std::string_view>>;
   struct Less {
     using is_transparent = void;
     bool operator()(const auto& a, const auto& b) const { return KeyView(a) < KeyView(b); }
