@@ -275,6 +275,10 @@ TEST(Checkers, AChiefThatWasDisturbedLeavesNoMoreThanWasCutOff) {
   EXPECT_EQ(story.Judge().armed["checkpoint.keep_limit"], 1);
   story.facts.checkpoints.insert(story.facts.checkpoints.begin(), 20);
   EXPECT_THAT(story.Rules(), Contains("checkpoint.keep_limit"));
+  story.lines[6].task = ZombieOf(kChief);  // each lists over what the other one has listed
+  EXPECT_THAT(story.Rules(), Not(Contains("checkpoint.keep_limit")));
+  story.facts.checkpoints.insert(story.facts.checkpoints.begin(), 10);
+  EXPECT_THAT(story.Rules(), Contains("checkpoint.keep_limit"));
   story.lines.push_back({10, kChief, Kind::kStarted});  // which has saved nothing, so it has deleted nothing
   EXPECT_THAT(story.Rules(), Not(Contains("checkpoint.keep_limit")));
 }

@@ -51,9 +51,13 @@ bool Undisturbed(const JobRun& run) {
 
 // What may be left over, because somebody was cut off between the save and its listing, or between the listing and what
 // is deleted: twice for each end of a process, since a deletion may be undone with the power, and once for each failed
-// session. Of two that save at one time the later to list its own lists over the other's.
+// session. Of two that save at one time, the chief and who saves in its place or goes on beside it, the later to list
+// its own lists over the other's.
 std::size_t MayBeLeftOver(const JobRun& run) {
-  std::int64_t most = std::ranges::count(run.history, JobMoment::Kind::kSavedInPlace, &JobMoment::kind);
+  std::int64_t most = std::ranges::count_if(run.history, [](const JobMoment& moment) {
+    return moment.kind == JobMoment::Kind::kSavedInPlace ||
+           (moment.kind == JobMoment::Kind::kSaved && IsZombie(moment.task));
+  });
   for (const auto& [name, task] : run.facts.tasks) {
     most += 2 * std::max<std::int64_t>(task.lives - 1, 0) + task.recoveries + (task.outcome == "clean" ? 0 : 2);
   }
@@ -168,7 +172,8 @@ const Checker kKeepLimit = {
     .check = CheckKept,
     .excuses =
         "two checkpoints for each process that was started again or did not end cleanly, one for each recovery and for "
-        "each save of a worker in the chief's place; too few where a chief was disturbed; chiefs that did not end "
+        "each save of a worker in the chief's place, or of a chief that goes on beside its next life; too few where a "
+        "chief was disturbed; chiefs that did not end "
         "cleanly, and those whose disks fail and that have not saved twice since all healed; checkpoints of other "
         "tasks; data of deleted ones where a worker did not end cleanly in its first life",
     .why =
