@@ -308,16 +308,16 @@ bool DrawConversation(Draws draws, JobSpec& job) {
     job.no_wait = false;
     return true;
   }
-  constexpr std::string_view kMethods[] = {"CleanupAll",   "RegisterGraph",   "RunGraph",
-                                           "CleanupGraph", "DeregisterGraph", "ExtendSession"};
+  constexpr std::string_view kMethods[] = {"CleanupAll",      "RegisterGraph", "RunGraph", "CleanupGraph",
+                                           "DeregisterGraph", "ExtendSession", "Reset"};
   constexpr RpcFault::Effect kEffects[] = {RpcFault::Effect::kLostRequest, RpcFault::Effect::kLostReply,
                                            RpcFault::Effect::kReset,       RpcFault::Effect::kDelayed,
                                            RpcFault::Effect::kDuplicated,  RpcFault::Effect::kNeverAnswered};
   for (std::int64_t more = draws.Between(0, 4); more > 0; --more) {
     RpcFault& fault = job.plan.rpcs.emplace_back();
-    // A graph that grows is told over the network to another task's master only.
-    fault.method = kMethods[draws.Below(workload.master.empty() ? 5 : 6)];
-    fault.call = draws.Between(1, fault.method == "RunGraph" ? 200 : 20);
+    // Of a graph that grows, and of a reset, only another task's master hears over the network.
+    fault.method = kMethods[draws.Below(workload.master.empty() ? 5 : 7)];
+    fault.call = draws.Between(1, fault.method == "RunGraph" ? 200 : fault.method == "Reset" ? 6 : 20);
     fault.effect = draws.Pick(kEffects);
     if (fault.effect == RpcFault::Effect::kDelayed) fault.by = Milliseconds(draws.Between(10, 6000));
   }

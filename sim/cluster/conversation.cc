@@ -42,6 +42,12 @@ std::vector<fakes::GraphPlace> PlacesOf(const TrainerParts& parts) {
   return places;
 }
 
+bool SeveralTalk(const JobSpec& job) {
+  int talk = 0;
+  for (const auto& [name, count] : job.tasks) talk += name == "ps" ? 0 : count;
+  return talk > 1;
+}
+
 absl::Status GivesUp(std::string_view why) {
   return MakeStatus(Code::kDeadlineExceeded, fmt::format("For {} min: {}", kLongestWithout.count(), why));
 }
@@ -191,10 +197,10 @@ absl::Status Conversation::OpenAnother(Line& line) {
   return absl::OkStatus();
 }
 
-// Not at a master of others, whose sessions it would end. It may come twice, the second time late: the client goes on
-// in another container.
+// Not at a master to which others talk, whose sessions it would end. It may come twice, the second time late: the
+// client goes on in another container.
 absl::Status Conversation::Reset(Line& line) {
-  if (!parts_.job.workload.master.empty()) return AskOnce(line);
+  if (!parts_.job.workload.master.empty() && SeveralTalk(parts_.job)) return AskOnce(line);
   const Time before = env_.clock->Monotonic();
   const absl::Status reset = ResetCluster(env_, parts_.target, {container_}, Config());
   Answer answer{.took = env_.clock->Monotonic() - before, .limit = kResetTakes, .text = "a reset: "};
