@@ -78,9 +78,9 @@ struct ExploreArguments {
 
 constexpr const char* kOfAScope[] = {"--hooks", "--runs",   "--faults",      "--shard",
                                      "--state", "--player", "--player-limit"};
-constexpr const char* kNotOfAJob[] = {"--hooks",       "--runs",    "--faults",     "--only",   "--schedules",
-                                      "--limit",       "--changes", "--choices",    "--seeds",  "--depth",
-                                      "--as-expected", "--preempt", "--all-points", "--player", "--player-limit"};
+constexpr const char* kNotOfAJob[] = {
+    "--hooks", "--runs",  "--faults",      "--only",    "--schedules", "--limit",      "--changes", "--choices",
+    "--seeds", "--depth", "--as-expected", "--preempt", "--spins",     "--all-points", "--player",  "--player-limit"};
 constexpr const char* kOfGuided[] = {"--seed", "--chain", "--blind"};
 constexpr const char* kNotOfGuided[] = {"--shard", "--state", "--pairs"};
 

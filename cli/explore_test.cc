@@ -195,6 +195,7 @@ TEST_F(ExploreProgramTest, SavesASchedulesFailureWithItsChoices) {
       R"("graph unfinalized","driver exit clean"]}})");
   EXPECT_EQ(Run("$VIGIL replay race.json").code, 0);
   EXPECT_EQ(Run("$VIGIL explore race.json --preempt --changes 1").code, 0);
+  EXPECT_EQ(Run("$VIGIL explore race.json --spins --changes 1").code, 0);
   const Ran ran = Run("$VIGIL explore race.json --preempt --changes 1 --as-expected");
   EXPECT_EQ(ran.code, 1);
   EXPECT_THAT(ran.out, StartsWith("FAILED race: no rule\n"));

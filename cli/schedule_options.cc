@@ -51,17 +51,20 @@ void AddScheduleOptions(CLI::App& app, SchedulesArguments& a) {
   app.add_flag("--all-points", options.all_points,
                "Of dfs and dpor: what else is chosen varies too: latencies, losses of messages. Of pct that is random")
       ->group(kGroup);
-  app.add_flag(
-         "--guarded", options.guarded_memory,
-         "Of dpor: as if tasks of one process shared only what mutexes guard: far fewer schedules, some are missed")
+  app.add_flag("--guarded", options.guarded_memory,
+               "Of dpor: as if tasks of one process shared only what locks guard, and atomics: far fewer schedules, "
+               "some may be missed")
       ->group(kGroup);
   add("--seeds", a.seeds, fmt::format("Of pct: a schedule each, both included (default: {})", kDefaultScheduleSeeds),
       "A..B");
   add("--depth", options.depth,
       fmt::format("Of pct: how many steps in one order a bug may need (default: {})", options.depth), "D")
       ->check(number(1, kMostDepth));
-  app.add_flag("--preempt", options.preempt,
+  app.add_flag("--preempt", a.preempt,
                "Tasks also give way after an unlock, a notification and a spawn, not only where they wait")
+      ->group(kGroup);
+  app.add_flag("--spins", a.spins,
+               "As --preempt, and after each spin lock and each touch of what is shared without a lock")
       ->group(kGroup);
   app.add_flag("--as-expected", options.as_expected, "What the file expects must happen in every schedule")
       ->group(kGroup);
@@ -82,6 +85,8 @@ int ExploreFile(SchedulesArguments arguments, const CLI::App& app) {
         fmt::format("{}: --schedules dpor leaves out a schedule because another one is as good, which such a bound may "
                     "leave out in its turn; take --limit, or --schedules dfs",
                     bound));
+  if (arguments.preempt) options.preempt = sim::Preempt::kAtCalls;
+  if (arguments.spins) options.preempt = sim::Preempt::kAtSpins;
   options.search = pct   ? properties::ScheduleSearch::kPriorities
                    : dfs ? properties::ScheduleSearch::kDepthFirst
                          : properties::ScheduleSearch::kReduced;

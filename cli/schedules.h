@@ -22,13 +22,15 @@ struct SchedulesArguments {
   std::string search = "dfs";   // or dpor, pct
   std::string seeds;            // of pct: "A..B"; "" = the default
   std::string json;             // a file, or "-"; "" = none
+  bool preempt = false;         // sim::Preempt::kAtCalls
+  bool spins = false;           // ... kAtSpins
   bool failures_given = false;  // then the folder is looked at before the work
 };
 
 // Options that explore has only with a FILE.
-inline constexpr const char* kOfSchedules[] = {"--only",    "--schedules",   "--limit",   "--choices",
-                                               "--changes", "--all-points",  "--seeds",   "--depth",
-                                               "--plant",   "--as-expected", "--preempt", "--guarded"};
+inline constexpr const char* kOfSchedules[] = {"--only",       "--schedules", "--limit",  "--choices", "--changes",
+                                               "--all-points", "--seeds",     "--depth",  "--plant",   "--as-expected",
+                                               "--preempt",    "--spins",     "--guarded"};
 void AddScheduleOptions(CLI::App& app, SchedulesArguments& arguments);
 
 // Checks what was parsed, then ExploreSchedules().

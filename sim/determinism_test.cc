@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "vigil/core/base/atomic.h"
+#include "vigil/core/base/spin_lock.h"
 #include "vigil/core/env/notification.h"
 #include "vigil/sim/world.h"
 
@@ -32,7 +34,8 @@ struct Changes {
 };
 
 // Three tasks on two nodes that compete for a mutex, sleep, draw and emit.
-Recorded Busy(Chooser* chooser, const Changes& changes = {}, StackPool* stacks = nullptr, bool preempt = false) {
+Recorded Busy(Chooser* chooser, const Changes& changes = {}, StackPool* stacks = nullptr,
+              Preempt preempt = Preempt::kNowhere) {
   World world({.chooser = chooser, .seed = 5, .stacks = stacks, .preempt = preempt});
   std::vector<std::unique_ptr<Mutex>> mutexes;
   for (const std::string name : {"chief", "worker"}) {
@@ -74,7 +77,7 @@ TEST(Determinism, ASeedGivesOneRun) {
 }
 
 TEST(Determinism, ARecordedRunReplays) {
-  for (const bool preempt : {false, true}) {
+  for (const Preempt preempt : {Preempt::kNowhere, Preempt::kAtCalls, Preempt::kAtSpins}) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       RandomChooser random(seed);
       const Recorded recorded = Busy(&random, {}, nullptr, preempt);
@@ -161,7 +164,7 @@ class Exhaustive final : public Chooser {
 };
 
 // What two tasks leave in a counter that they read and write under the mutex, but not under one lock.
-std::set<int> Outcomes(bool preempt) {
+std::set<int> Outcomes(Preempt preempt) {
   std::set<int> outcomes;
   Exhaustive chooser;
   do {
@@ -187,8 +190,101 @@ std::set<int> Outcomes(bool preempt) {
 }
 
 TEST(Determinism, EveryScheduleCanBeTried) {
-  EXPECT_THAT(Outcomes(false), ElementsAre(2));    // nobody gives way
-  EXPECT_THAT(Outcomes(true), ElementsAre(1, 2));  // the lost update is found
+  EXPECT_THAT(Outcomes(Preempt::kNowhere), ElementsAre(2));     // nobody gives way
+  EXPECT_THAT(Outcomes(Preempt::kAtCalls), ElementsAre(1, 2));  // the lost update is found
+}
+
+// What two tasks leave in a counter that `add` changes.
+template <typename Counter>
+std::set<int> OutcomesOf(Preempt preempt, void (*add)(Counter&)) {
+  std::set<int> outcomes;
+  Exhaustive chooser;
+  do {
+    World world({.chooser = &chooser, .preempt = preempt});
+    Node& node = world.AddNode("n");
+    Counter counter;
+    for (int t = 0; t < 2; ++t) node.Spawn("t", [&] { add(counter); });
+    EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+    outcomes.insert(counter.value());
+  } while (chooser.Next());
+  return outcomes;
+}
+
+// Read and written under a spin lock, but not under one.
+struct Spinning {
+  SpinLock lock;
+  int count = 0;
+  int value() const { return count; }
+};
+void AddSpinning(Spinning& counter) {
+  int read = 0;
+  {
+    SpinGuard lock(counter.lock);
+    read = counter.count;
+  }
+  SpinGuard lock(counter.lock);
+  counter.count = read + 1;
+}
+
+struct Lockless {
+  Atomic<int> count{0};
+  int value() const { return count.load(); }
+};
+void AddLockless(Lockless& counter) { counter.count.store(counter.count.load() + 1); }
+
+TEST(Determinism, SpinLocksAndAtomicsArePointsToo) {
+  EXPECT_THAT(OutcomesOf<Spinning>(Preempt::kAtCalls, AddSpinning), ElementsAre(2));
+  EXPECT_THAT(OutcomesOf<Spinning>(Preempt::kAtSpins, AddSpinning), ElementsAre(1, 2));
+  EXPECT_THAT(OutcomesOf<Lockless>(Preempt::kAtCalls, AddLockless), ElementsAre(2));
+  EXPECT_THAT(OutcomesOf<Lockless>(Preempt::kAtSpins, AddLockless), ElementsAre(1, 2));
+}
+
+// Who came between would wait for the lock for ever.
+TEST(Determinism, NobodyComesBetweenWhoHoldsASpinLock) {
+  const auto add = [](Spinning& counter) {
+    SpinGuard lock(counter.lock);
+    const Atomic<int> one{1};
+    counter.count += one.load();
+  };
+  EXPECT_THAT(OutcomesOf<Spinning>(Preempt::kAtSpins, +add), ElementsAre(2));
+}
+
+// What comes from the network, which cannot wait, may want the mutex.
+TEST(Determinism, NobodyComesBetweenAtASpinLockWhoseHolderHasAMutex) {
+  struct Guarded : Spinning {
+    std::unique_ptr<Mutex> mutex;
+  };
+  std::set<int> outcomes;
+  Exhaustive chooser;
+  do {
+    World world({.chooser = &chooser, .preempt = Preempt::kAtSpins});
+    Node& node = world.AddNode("n");
+    Guarded counter;
+    counter.mutex = node.env().tasks->NewMutex("m");
+    const auto add = [&counter] {
+      const MutexLock lock(*counter.mutex);
+      AddSpinning(counter);
+    };
+    node.Spawn("t", add);
+    node.Spawn("t", [&] {
+      AddSpinning(counter);
+      add();
+    });
+    EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+    outcomes.insert(counter.count);
+  } while (chooser.Next());
+  EXPECT_THAT(outcomes, ElementsAre(2, 3));  // 2: who holds no mutex is come between
+}
+
+TEST(DeterminismDeathTest, WhoHoldsASpinLockMayNotWait) {
+  World world({});
+  Node& node = world.AddNode("n");
+  SpinLock lock;
+  node.Spawn("t", [&] {
+    SpinGuard guard(lock);
+    world.AdvanceBy(milliseconds(1));
+  });
+  EXPECT_DEATH(world.Run(), "spin_locks_held");
 }
 
 TEST(Determinism, TheCalmScheduleIsFirstComeFirstServed) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "vigil/core/base/spin_lock.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/env/notification.h"
 #include "vigil/sim/world.h"
@@ -374,7 +375,7 @@ TEST_F(KillTest, AKilledUnlockDoesNotThrow) {
     }
   };
   Last last;
-  World world({.chooser = &last, .preempt = true});
+  World world({.chooser = &last, .preempt = Preempt::kAtCalls});
   Node& node = world.AddNode("n");
   Node& other = world.AddNode("other");
   const auto mutex = node.env().tasks->NewMutex("m");
@@ -389,6 +390,37 @@ TEST_F(KillTest, AKilledUnlockDoesNotThrow) {
   });
   EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
   EXPECT_THAT(seen, ElementsAre("still runs", "main gone"));
+}
+
+// Who let others go first in the middle of something goes on before what it uses goes.
+TEST_F(KillTest, AKilledTaskAtASpinLockGoesOnBeforeWhatItUsesIsGone) {
+  class Last final : public Chooser {
+   public:
+    std::size_t Choose(const ChoicePoint& point, std::span<const std::string_view> labels) override {
+      return point.key.ends_with("/spin") ? labels.size() - 1 : 0;
+    }
+  };
+  Last last;
+  World world({.chooser = &last, .preempt = Preempt::kAtSpins});
+  Node& node = world.AddNode("n");
+  Node& other = world.AddNode("other");
+  std::vector<std::string> seen;
+  node.Spawn("owner", [&] {
+    Witness owned(seen, "owned");
+    SpinLock lock;
+    const auto user = node.env().tasks->Spawn("user", [&] {
+      Witness witness(seen, "user");
+      { SpinGuard guard(lock); }
+      seen.push_back("user still runs");
+      world.AdvanceBy(seconds(1));
+      seen.push_back("user went on");
+    });
+    other.Spawn("killer", [&] { node.Kill(); });
+    user->Join(kNever);
+  });
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+  EXPECT_THAT(seen, ElementsAre("user still runs", "user gone", "owned gone"));
+  EXPECT_EQ(Turns::taker, nullptr);
 }
 
 TEST(KillDeathTest, ATaskThatSwallowsItsEndIsNamed) {

@@ -93,7 +93,10 @@ class Chaos {
  public:
   Chaos(std::uint64_t seed, Chooser& chooser, StackPool* stacks)
       : plan_(DrawPlan(seed)),
-        world_({.chooser = &chooser, .seed = seed, .stacks = stacks, .preempt = seed % 3 == 0}) {}
+        world_({.chooser = &chooser,
+                .seed = seed,
+                .stacks = stacks,
+                .preempt = seed % 3 == 0 ? Preempt::kAtCalls : Preempt::kNowhere}) {}
 
   Outcome Play() {
     FaultApplier::Tasks tasks;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/env/network.h"
 #include "vigil/core/env/notification.h"
 #include "vigil/sim/kernel/dfs_chooser.h"
@@ -36,7 +37,7 @@ struct Found {
 };
 
 struct SearchOptions {
-  bool preempt = false;
+  Preempt preempt = Preempt::kNowhere;
   bool all_points = false;
   bool guarded_memory = false;
   std::uint64_t most = 200'000;
@@ -55,9 +56,10 @@ std::string Play(const Program& program, World& world) {
 Found Plainly(const Program& program, const SearchOptions& how) {
   Found found;
   StackPool stacks;
-  DfsChooser chooser(
-      {.max_runs = how.most,
-       .only = how.all_points ? std::vector<std::string>() : std::vector<std::string>{"/schedule", "/preempt"}});
+  DfsChooser chooser({.max_runs = how.most,
+                      .only = how.all_points
+                                  ? std::vector<std::string>()
+                                  : std::vector<std::string>(std::begin(kChoicesOfTasks), std::end(kChoicesOfTasks))});
   do {
     StepOrder order(how.guarded_memory);
     World world({.chooser = &chooser, .stacks = &stacks, .preempt = how.preempt, .steps = &order});
@@ -166,7 +168,7 @@ TEST(DporChooser, TasksOfOneNodeShareItsMemoryAndThoseOfOthersDoNot) {
   EXPECT_EQ(Same(Steps(2, 3, false), {}).runs, 20u);
   EXPECT_EQ(Same(Steps(3, 2, false), {}).runs, 90u);
   EXPECT_EQ(Same(Steps(3, 2, true), {}).runs, 1u);
-  EXPECT_EQ(Same(Steps(2, 5, true), {.preempt = true}).runs, 1u);
+  EXPECT_EQ(Same(Steps(2, 5, true), {.preempt = Preempt::kAtCalls}).runs, 1u);
 }
 
 TEST(DporChooser, FindsEveryOrderOfThoseThatWaitForAMutex) {
@@ -184,12 +186,25 @@ TEST(DporChooser, FindsEveryOrderOfThoseThatWaitForAMutex) {
     }
     return [order] { return *order; };
   };
-  for (const bool preempt : {false, true}) {
+  for (const Preempt preempt : {Preempt::kNowhere, Preempt::kAtCalls}) {
     for (const bool guarded : {false, true}) {
       const Found found = Same(program, {.preempt = preempt, .guarded_memory = guarded});
       EXPECT_EQ(found.ends.size(), 6u);
       EXPECT_LE(found.runs, guarded ? 30u : 1000u);
     }
+  }
+}
+
+// Also where tasks are taken to share only what they tell of.
+TEST(DporChooser, WhatIsSharedWithoutAMutexIsToldOf) {
+  const Program program = [](World& world) {
+    Node& node = world.AddNode("n");
+    auto count = std::make_shared<Atomic<int>>(0);
+    for (const char* const name : {"a", "b"}) node.Spawn(name, [count] { count->store(count->load() + 1); });
+    return [count] { return std::to_string(count->load()); };
+  };
+  for (const bool guarded : {false, true}) {
+    EXPECT_EQ(Same(program, {.preempt = Preempt::kAtSpins, .guarded_memory = guarded}).ends.size(), 2u);
   }
 }
 
@@ -232,7 +247,7 @@ TEST(DporChooser, FindsALostWakeUp) {
     });
     return [flag] { return flag->value; };
   };
-  for (const bool preempt : {false, true}) {
+  for (const Preempt preempt : {Preempt::kNowhere, Preempt::kAtCalls}) {
     for (const bool guarded : {false, true}) {
       const Found found = Same(program, {.preempt = preempt, .guarded_memory = guarded});
       EXPECT_THAT(found.ends, testing::ElementsAre("deadlock: x", "done: x"));
@@ -270,7 +285,7 @@ TEST(DporChooser, FindsWhatAQueueGives) {
     }
     return [queue] { return fmt::format("{}", fmt::join(queue->got, ",")); };
   };
-  for (const bool preempt : {false, true}) {
+  for (const Preempt preempt : {Preempt::kNowhere, Preempt::kAtCalls}) {
     for (const bool guarded : {false, true}) {
       EXPECT_EQ(Same(program, {.preempt = preempt, .guarded_memory = guarded}).ends.size(), 2u);
     }
@@ -435,7 +450,8 @@ TEST(DporChooser, FindsAllEndsOfProgramsByChance) {
 }
 
 TEST(DporChooser, FindsAllEndsOfProgramsByChanceThatArePreempted) {
-  for (const bool guarded : {false, true}) TryByChance({.preempt = true, .guarded_memory = guarded, .most = 3000}, 200);
+  for (const bool guarded : {false, true})
+    TryByChance({.preempt = Preempt::kAtCalls, .guarded_memory = guarded, .most = 3000}, 200);
 }
 
 TEST(DporChooser, FindsAllEndsOfProgramsByChanceAtAllPoints) {

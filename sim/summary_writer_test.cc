@@ -108,7 +108,9 @@ struct Trouble {
 // Producers share the cached writer of a process; the last one to end clears the cache.
 struct WriterRun {
   WriterRun(std::uint64_t seed, const Trouble& trouble)
-      : chooser(seed), world({.chooser = &chooser, .seed = seed, .preempt = true}), node(world.AddNode("chief")) {
+      : chooser(seed),
+        world({.chooser = &chooser, .seed = seed, .preempt = Preempt::kAtCalls}),
+        node(world.AddNode("chief")) {
     env = node.env();
     files.emplace(env, trouble.append_takes, trouble.fails_at);
     env.files = &*files;

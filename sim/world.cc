@@ -38,6 +38,7 @@ std::string DescribeWait(const TaskState& task, Time start) {
       return fmt::format("waits for condition \"{}\"", wait.name);
     case WaitKind::kJoin:
       return fmt::format("waits for the end of {}", wait.name);
+    case WaitKind::kPreempted:
     case WaitKind::kNone:
       return "can run";
   }

@@ -46,8 +46,8 @@ struct WorldOptions {
   Duration max_virtual{0};
   std::uint64_t max_switches = 0;
   NetworkLimits network = {};  // what its network carries
-  bool preempt = false;        // tasks may also lose the processor after an unlock, a notification, a spawn
-  double stalls = 0;           // ... or, with that chance, stand still there for a while
+  Preempt preempt = Preempt::kNowhere;
+  double stalls = 0;  // the chance that who may lose the processor at a call stands still there; at spins a tenth
   // Borrowed; may be null. Once it is set, which any thread may do at any time, the run ends at its next switch.
   const std::atomic<bool>* interrupt = nullptr;
   StepObserver* steps = nullptr;  // borrowed: is told what tasks do (kernel/dpor_chooser.h); may be null

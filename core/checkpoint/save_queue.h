@@ -9,12 +9,12 @@
 #ifndef VIGIL_CORE_CHECKPOINT_SAVE_QUEUE_H_
 #define VIGIL_CORE_CHECKPOINT_SAVE_QUEUE_H_
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/base/time.h"
 #include "vigil/core/env/env.h"
 
@@ -31,7 +31,7 @@ class PendingSave {
  private:
   friend class SaveQueue;
   absl::Status status_;
-  std::atomic<bool> done_{false};
+  Atomic<bool> done_{false};
 };
 using PendingSavePtr = std::shared_ptr<const PendingSave>;
 

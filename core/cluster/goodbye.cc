@@ -26,11 +26,11 @@ void OwedGoodbyes::Add(NetworkRequest request) {
   std::deque<NetworkRequest>& owed = owed_[request.to];
   if (owed.size() == kMost) owed.pop_front();
   owed.push_back(std::move(request));
-  any_ = true;
+  any_.store(true);
 }
 
 void OwedGoodbyes::HeardOf(const Env& env, const std::string& address) {
-  if (!any_) return;
+  if (!any_.load()) return;
   std::deque<NetworkRequest> owed;
   {
     SpinGuard lock(lock_);
@@ -38,7 +38,7 @@ void OwedGoodbyes::HeardOf(const Env& env, const std::string& address) {
     if (it == owed_.end()) return;
     owed = std::move(it->second);
     owed_.erase(it);
-    any_ = !owed_.empty();
+    any_.store(!owed_.empty());
   }
   for (NetworkRequest& request : owed) SayGoodbye(env, std::move(request), shared_from_this());
 }

@@ -9,13 +9,13 @@
 #ifndef VIGIL_CORE_CLUSTER_GOODBYE_H_
 #define VIGIL_CORE_CLUSTER_GOODBYE_H_
 
-#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <map>
 #include <memory>
 #include <string>
 
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/env/network.h"
@@ -35,7 +35,7 @@ class OwedGoodbyes : public std::enable_shared_from_this<OwedGoodbyes> {
  private:
   mutable SpinLock lock_;
   std::map<std::string, std::deque<NetworkRequest>> owed_;  // guarded by lock_
-  std::atomic<bool> any_{false};                            // whether there are any: steps ask, which have no time
+  Atomic<bool> any_{false};                                 // whether there are any: steps ask, which have no time
 };
 
 // `env`'s clock and network must be there until the last answer. The deadline of the request is set here. `owed` (may

@@ -7,7 +7,6 @@
 #ifndef VIGIL_CORE_CLUSTER_MASTER_INTERFACE_H_
 #define VIGIL_CORE_CLUSTER_MASTER_INTERFACE_H_
 
-#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/cluster/master.pb.h"
 #include "vigil/core/session/run_options.h"
 #include "vigil/core/tensor/tensor.h"
@@ -42,7 +42,7 @@ struct StepCall {
   RunMetadata* metadata = nullptr;      // filled if not null and the options ask for a trace
   // Of the session, by who asks; null: never. A step that got lost is not sent again after it, or it would strike
   // whoever has followed: what it waits for, closes or cancels is of all sessions.
-  const std::atomic<bool>* session_closed = nullptr;
+  const Atomic<bool>* session_closed = nullptr;
 };
 
 class MasterInterface {

@@ -3,10 +3,10 @@
 #ifndef VIGIL_CORE_CLUSTER_REQUEST_IDS_H_
 #define VIGIL_CORE_CLUSTER_REQUEST_IDS_H_
 
-#include <atomic>
 #include <cstdint>
 #include <string_view>
 
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/base/fnv.h"
 #include "vigil/core/env/env.h"
 
@@ -23,7 +23,7 @@ class RequestIds {
   }
 
  private:
-  std::atomic<std::uint64_t> next_;
+  Atomic<std::uint64_t> next_;
 };
 
 }  // namespace vigil

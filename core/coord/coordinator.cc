@@ -90,7 +90,7 @@ bool Coordinator::joined() const {
 void Coordinator::Register(TaskPtr task) {
   MutexLock lock(*mutex_);
   registered_.push_back(std::move(task));
-  ++registrations_;
+  registrations_.fetch_add(1);
 }
 
 std::uint64_t Coordinator::AddRegistered(std::vector<TaskPtr>& tasks) const {
@@ -98,7 +98,7 @@ std::uint64_t Coordinator::AddRegistered(std::vector<TaskPtr>& tasks) const {
   for (const TaskPtr& task : registered_) {
     if (!IsAmong(tasks, task)) tasks.push_back(task);
   }
-  return registrations_;
+  return registrations_.load();
 }
 
 absl::Status Coordinator::Join(const JoinOptions& options) {
@@ -115,7 +115,7 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
   // Who has registered since. The mutex, where tasks may change, is for those times that somebody has.
   const bool late = options_.behaviour.join_late_tasks;
   const auto add_late = [&] {
-    if (late && registrations_ != known) known = AddRegistered(tasks);
+    if (late && registrations_.load() != known) known = AddRegistered(tasks);
     return AnyRunning(tasks);
   };
   while ((AnyRunning(tasks) || add_late()) && !WaitForStop(std::chrono::seconds(1))) {
@@ -165,7 +165,7 @@ Coordinator::Member::~Member() {
   SpinGuard lock(coord_.members_lock_);
   const auto it = std::ranges::find(coord_.members_, task_, &Membership::task);
   VIGIL_CHECK(it != coord_.members_.end());
-  if (it->given_up) --coord_.given_up_;
+  if (it->given_up) coord_.given_up_.fetch_sub(1);
   coord_.members_.erase(it);
 }
 
@@ -176,7 +176,7 @@ bool Coordinator::CalledByMember() const {
 }
 
 bool Coordinator::CalledByGivenUp() const {
-  if (given_up_ == 0) return false;
+  if (given_up_.load() == 0) return false;
   const std::uint64_t caller = env_.tasks->CurrentTask();
   SpinGuard lock(members_lock_);
   const auto it = std::ranges::find(members_, caller, &Membership::task);
@@ -196,7 +196,7 @@ void Coordinator::GiveUp(const std::vector<std::uint64_t>& members) {
   for (Membership& member : members_) {
     if (member.given_up || member.task == caller || std::ranges::find(members, member.task) == members.end()) continue;
     member.given_up = true;
-    ++given_up_;
+    given_up_.fetch_add(1);
   }
 }
 

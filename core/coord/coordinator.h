@@ -10,7 +10,6 @@
 #ifndef VIGIL_CORE_COORD_COORDINATOR_H_
 #define VIGIL_CORE_COORD_COORDINATOR_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/base/behaviour.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/event.h"
@@ -114,8 +114,8 @@ class Coordinator {
 
   const Env env_;
   const CoordinatorOptions options_;
-  std::atomic<bool> stop_requested_{false};
-  std::atomic<bool> diverged_{false};
+  Atomic<bool> stop_requested_{false};
+  Atomic<bool> diverged_{false};
   Notification stop_;
   Notification joins_;  // some join has begun since the last ClearStop
   std::unique_ptr<Mutex> mutex_;
@@ -123,11 +123,11 @@ class Coordinator {
   absl::Status error_;
   bool joined_ = false;
   std::vector<TaskPtr> registered_;
-  std::atomic<std::uint64_t> registrations_{0};  // written under the mutex
+  Atomic<std::uint64_t> registrations_{0};  // written under the mutex
   std::vector<std::string> stragglers_;
   mutable SpinLock members_lock_;
-  std::vector<Membership> members_;       // guarded by members_lock_
-  std::atomic<std::size_t> given_up_{0};  // of members_; written under that lock
+  std::vector<Membership> members_;  // guarded by members_lock_
+  Atomic<std::size_t> given_up_{0};  // of members_; written under that lock
 };
 
 }  // namespace vigil

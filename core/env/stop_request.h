@@ -4,11 +4,11 @@
 #ifndef VIGIL_CORE_ENV_STOP_REQUEST_H_
 #define VIGIL_CORE_ENV_STOP_REQUEST_H_
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/env/notification.h"
 
@@ -26,7 +26,7 @@ class StopRequest {
   bool Wait(Time deadline) { return told_.Wait(deadline); }
 
  private:
-  std::atomic<bool> requested_{false};
+  Atomic<bool> requested_{false};
   Notification told_;
   const std::unique_ptr<Mutex> mutex_;
   std::string who_;  // guarded by *mutex_

@@ -6,7 +6,6 @@
 #ifndef VIGIL_CORE_GRAPH_RESOURCE_H_
 #define VIGIL_CORE_GRAPH_RESOURCE_H_
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,6 +15,7 @@
 #include <tuple>
 
 #include "absl/status/status.h"
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/env/env.h"
 
 namespace vigil {
@@ -69,7 +69,7 @@ class ResourceManager {
   const std::string session_;
   std::unique_ptr<Mutex> mutex_;
   std::map<Key, std::shared_ptr<Resource>, Less> resources_;  // guarded by *mutex_
-  std::atomic<std::uint64_t> generation_{0};
+  Atomic<std::uint64_t> generation_{0};
 };
 
 // Tells runs that they should end early. Who sets it also wakes up what waits (ResourceManager::CancelAll).
@@ -80,7 +80,7 @@ class Cancellation {
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
 
  private:
-  std::atomic<bool> cancelled_{false};
+  Atomic<bool> cancelled_{false};
 };
 
 }  // namespace vigil

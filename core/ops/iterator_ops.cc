@@ -4,9 +4,9 @@
 //
 // The state is the position as decimal text in a string scalar (TensorFlow: a variant that no other version is promised
 // to read).
-#include <atomic>
 #include <charconv>
 
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/ops/data/dataset_resource.h"
 #include "vigil/core/ops/op_util.h"
 #include "vigil/core/ops/registration.h"
@@ -31,7 +31,7 @@ class RangePosition : public Resource {
   void Set(std::int64_t next) { next_.store(next, std::memory_order_release); }
 
  private:
-  std::atomic<std::int64_t> next_{0};
+  Atomic<std::int64_t> next_{0};
 };
 
 absl::StatusOr<RangePosition*> PositionOf(KernelContext& c) {

@@ -1,8 +1,8 @@
 #include "vigil/core/session/observed_session.h"
 
-#include <atomic>
 #include <utility>
 
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/session/classify.h"
 
@@ -67,7 +67,7 @@ class ObservedSession : public Session {
   EventSink& events_;
   const std::unique_ptr<Session> inner_;
   const std::shared_ptr<const Graph> graph_;  // a task that goes on may run the session when its graph is gone
-  std::atomic<bool> close_seen_{false};
+  Atomic<bool> close_seen_{false};
 };
 
 }  // namespace

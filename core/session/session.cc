@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
@@ -16,7 +16,7 @@ namespace vigil {
 namespace {
 
 struct SessionCounter {
-  std::atomic<std::int64_t> created{0};
+  Atomic<std::int64_t> created{0};
 };
 constexpr SlotKey<SessionCounter> kSessionCounter{"session counter"};
 
@@ -119,7 +119,7 @@ absl::Status Session::PRunSetup(const std::vector<std::string>& inputs, const st
                                 outputs.size(), inputs.size()));
 }
 
-std::int64_t NextSessionNumber(const Env& env) { return ++env.process->Slot(kSessionCounter).created; }
+std::int64_t NextSessionNumber(const Env& env) { return env.process->Slot(kSessionCounter).created.fetch_add(1) + 1; }
 
 absl::StatusOr<std::int64_t> StepOf(const Tensor& fetched) {
   const bool one = fetched.num_elements() == 1;

@@ -6,7 +6,6 @@
 #ifndef VIGIL_CORE_SUMMARY_EVENT_WORKER_H_
 #define VIGIL_CORE_SUMMARY_EVENT_WORKER_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/summary/events_file.h"
 
@@ -67,7 +67,7 @@ class EventWorker {
   EventsFile file_;
   std::optional<Time> next_flush_;
 
-  std::atomic<bool> abandoned_ = false;
+  Atomic<bool> abandoned_{false};
   const std::unique_ptr<Mutex> mutex_;
   const std::unique_ptr<Condition> work_;  // the task waits for something to do
   const std::unique_ptr<Condition> done_;  // others wait for the task

@@ -14,8 +14,6 @@ namespace {
 using replays::Outcome;
 using replays::Verdict;
 
-constexpr std::string_view kSchedulePoints[] = {"/schedule", "/preempt"};
-
 }  // namespace
 
 std::string_view KindOf(const PlayJudgement& play) { return play.rules.empty() ? play.Kind() : play.rules.front(); }
@@ -23,8 +21,7 @@ std::string_view KindOf(const PlayJudgement& play) { return play.rules.empty() ?
 ScheduleLength LengthOf(const sim::ChoiceMap& choices, bool all_points) {
   ScheduleLength length;
   for (const auto& [point, labels] : choices) {
-    const auto ends = [&point = point](std::string_view end) { return point.ends_with(end); };
-    if (all_points || std::ranges::any_of(kSchedulePoints, ends)) length.choices += labels.size();
+    if (all_points || sim::IsChoiceOfTasks(point)) length.choices += labels.size();
     if (sim::IsLatency(point)) length.messages += labels.size();
   }
   return length;
@@ -32,7 +29,7 @@ ScheduleLength LengthOf(const sim::ChoiceMap& choices, bool all_points) {
 
 sim::DfsChooser SearchFrom(const SchedulesOptions& options, sim::DfsState state) {
   sim::DfsOptions search{.max_runs = options.limit, .max_choices = options.choices, .max_changes = options.changes};
-  if (!options.all_points) search.only.assign(std::begin(kSchedulePoints), std::end(kSchedulePoints));
+  if (!options.all_points) search.only.assign(std::begin(sim::kChoicesOfTasks), std::end(sim::kChoicesOfTasks));
   return sim::DfsChooser(std::move(search), std::move(state));
 }
 
@@ -64,7 +61,7 @@ PlayJudgement SchedulePlayer::Play(sim::Chooser& chooser, std::string name, sim:
   return Judge(std::move(outcome), std::move(name));
 }
 
-FirstPlay SchedulePlayer::First(const replays::Scenario& scenario, bool preempt, const std::string& name,
+FirstPlay SchedulePlayer::First(const replays::Scenario& scenario, sim::Preempt preempt, const std::string& name,
                                 bool as_replayed) {
   playing_(1);
   Outcome outcome = runner_.Run(scenario, {.preempt = preempt, .interrupt = &stop_});

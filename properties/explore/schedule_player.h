@@ -117,7 +117,7 @@ class SchedulePlayer {
                  const std::atomic<bool>& stop, std::function<void(std::uint64_t)> playing)
       : options_(options), scenario_(scenario), expect_(expect), stop_(stop), playing_(std::move(playing)) {}
 
-  FirstPlay First(const replays::Scenario& scenario, bool preempt, const std::string& name, bool as_replayed);
+  FirstPlay First(const replays::Scenario& scenario, sim::Preempt preempt, const std::string& name, bool as_replayed);
   // Of a sim::DfsState or a sim::DporState.
   template <typename State>
   SearchReply<State> Search(SearchPiece<State> piece);

@@ -58,7 +58,7 @@ class SchedulesRun {
           "that there is nothing to hold every schedule against (--as-expected).");
     if (HasOwn()) {
       // As `vigil replay` does.
-      const FirstPlay own = PlayFirst(own_, false, "the choices of the file", true);
+      const FirstPlay own = PlayFirst(own_, sim::Preempt::kNowhere, "the choices of the file", true);
       summary_.own = own.verdict != Verdict::kInterrupted && own.verdict != Verdict::kNotSetUp;
       Merge(own.part);
     }
@@ -115,7 +115,7 @@ class SchedulesRun {
   int OneJob() const { return std::min(options_.jobs, 1); }
 
   // By its choices, which may be none.
-  FirstPlay PlayFirst(const Scenario& scenario, bool preempt, const std::string& name, bool as_replayed) {
+  FirstPlay PlayFirst(const Scenario& scenario, sim::Preempt preempt, const std::string& name, bool as_replayed) {
     FirstPlay first;
     bool asked = false;
     replays::CrewCallbacks crew;
@@ -235,7 +235,7 @@ class SchedulesRun {
 
   std::string LeftOut(const sim::DporState& state) const {
     if (state.exhausted)
-      return "that is all of them, if tasks of one process share only what mutexes guard (--guarded)";
+      return "that is all of them, if tasks of one process share only what locks guard, and atomics (--guarded)";
     return fmt::format("cut after {} schedules (--limit), those that were broken off included", Grouped(state.runs));
   }
   std::string LeftOut(const sim::DfsState& state) const {

@@ -57,7 +57,7 @@ struct SchedulesOptions {
   // Processes; of searches no more than one is used. 0: none, a crash is one of the caller (replays/crew/crew.h).
   int jobs = 1;
   replays::PlayLimits limits = {};  // of each schedule; what takes more is a finding
-  bool preempt = false;
+  sim::Preempt preempt = sim::Preempt::kNowhere;
   bool as_expected = false;
   std::string failures = "failures";  // folder, made when there is something to save
   std::string plant = {};             // the planted bug that is on: lines that replay a failure name it

@@ -167,7 +167,7 @@ TEST_F(SchedulesTest, SaysWhatBoundsLeftOut) {
 
 TEST_F(SchedulesTest, DrawsByPrioritiesTheSameWithAnyNumberOfJobs) {
   const SchedulesOptions options{
-      .search = ScheduleSearch::kPriorities, .first_seed = 5, .last_seed = 104, .preempt = true};
+      .search = ScheduleSearch::kPriorities, .first_seed = 5, .last_seed = 104, .preempt = sim::Preempt::kAtCalls};
   const auto one = Explore(kRacesTheEnd, options);
   SchedulesOptions more = options;
   more.jobs = 3;
@@ -185,8 +185,8 @@ TEST_F(SchedulesTest, DrawsByPrioritiesTheSameWithAnyNumberOfJobs) {
 TEST_F(SchedulesTest, StopsAndKeepsWhatWasPlayed) {
   for (const ScheduleSearch search :
        {ScheduleSearch::kDepthFirst, ScheduleSearch::kReduced, ScheduleSearch::kPriorities}) {
-    const auto summary =
-        Explore(kRacesTheEnd, {.search = search, .limit = 0, .last_seed = 10'000'000, .preempt = true}, 7);
+    const auto summary = Explore(
+        kRacesTheEnd, {.search = search, .limit = 0, .last_seed = 10'000'000, .preempt = sim::Preempt::kAtCalls}, 7);
     EXPECT_GE(summary->played, 7U);
     EXPECT_TRUE(summary->stopped);
     EXPECT_FALSE(summary->all);
@@ -198,12 +198,12 @@ TEST_F(SchedulesTest, HoldsWhatTheFileExpectsAgainstEverySchedule) {
   Recording recording = Read(kRacesTheEnd);
   recording.expect.emplace().events = replays::Runner().Run(recording.scenario).events;
   const std::string expecting = replays::PrintRecord(recording.scenario, &*recording.expect);
-  const auto calm = Explore(expecting, {.changes = 2, .preempt = true});
+  const auto calm = Explore(expecting, {.changes = 2, .preempt = sim::Preempt::kAtCalls});
   EXPECT_EQ(calm->failed, 0U);
   EXPECT_GT(calm->as_expected.value(), 0U);
   EXPECT_LT(calm->as_expected.value(), calm->played);
   EXPECT_EQ(calm->callers->size(), 2U);
-  const auto every = Explore(expecting, {.changes = 2, .preempt = true, .as_expected = true});
+  const auto every = Explore(expecting, {.changes = 2, .preempt = sim::Preempt::kAtCalls, .as_expected = true});
   EXPECT_EQ(every->failed, every->played - *every->as_expected);
   ASSERT_EQ(failures_.size(), 1U);
   EXPECT_EQ(failures_[0].rule, "");
@@ -227,7 +227,8 @@ TEST_F(SchedulesTest, ChoicesOfPreemptedTasksReplay) {
     replays::Runner runner;
     sim::RandomChooser chooser(seed);
     recording.scenario.choices.clear();
-    const replays::Outcome first = runner.Run(recording.scenario, {.chooser = &chooser, .preempt = true});
+    const replays::Outcome first =
+        runner.Run(recording.scenario, {.chooser = &chooser, .preempt = sim::Preempt::kAtCalls});
     recording.scenario.choices = first.choices;
     EXPECT_EQ(runner.Run(recording.scenario).hash, first.hash);
   }
@@ -280,9 +281,12 @@ TEST_F(PlantedSchedulesTest, AWaitThatMakesNoEventsEnds) {
 TEST_F(PlantedSchedulesTest, ACrashIsAFindingAndTheRestIsPlayed) {
   ASSERT_TRUE(TurnOnPlantedBug("coordinator.divides_by_zero"));
   for (const int jobs : {1, 3}) {
-    const SchedulesOptions searches[] = {
-        {.limit = 0, .changes = 1, .jobs = jobs, .preempt = true},
-        {.search = ScheduleSearch::kPriorities, .last_seed = 20, .depth = 2, .jobs = jobs, .preempt = true}};
+    const SchedulesOptions searches[] = {{.limit = 0, .changes = 1, .jobs = jobs, .preempt = sim::Preempt::kAtCalls},
+                                         {.search = ScheduleSearch::kPriorities,
+                                          .last_seed = 20,
+                                          .depth = 2,
+                                          .jobs = jobs,
+                                          .preempt = sim::Preempt::kAtCalls}};
     for (const SchedulesOptions& options : searches) {
       failures_.clear();
       const auto summary = Explore(kRacesTheEnd, options);
@@ -306,10 +310,10 @@ TEST_F(PlantedSchedulesTest, ACrashIsAFindingAndTheRestIsPlayed) {
 // Of a coordinator that forgets a clean stop, the calm schedule shows nothing: the queue runner has failed before.
 TEST_F(PlantedSchedulesTest, FindsWhatOnlySomeSchedulesShow) {
   ASSERT_TRUE(TurnOnPlantedBug("coordinator.clean_stop_lost"));
-  EXPECT_EQ(Explore(kStopAfterAFailure, {.limit = 1, .preempt = true})->failed, 0U);
+  EXPECT_EQ(Explore(kStopAfterAFailure, {.limit = 1, .preempt = sim::Preempt::kAtCalls})->failed, 0U);
   const SchedulesOptions searches[] = {
-      {.limit = 0, .changes = 1, .preempt = true},
-      {.search = ScheduleSearch::kPriorities, .last_seed = 200, .depth = 2, .preempt = true}};
+      {.limit = 0, .changes = 1, .preempt = sim::Preempt::kAtCalls},
+      {.search = ScheduleSearch::kPriorities, .last_seed = 200, .depth = 2, .preempt = sim::Preempt::kAtCalls}};
   for (const SchedulesOptions& options : searches) {
     failures_.clear();
     const auto summary = Explore(kStopAfterAFailure, options);

@@ -57,7 +57,7 @@ std::optional<Crash> CrashOf(Scenario& scenario, bool drawn, const std::function
   return PlayOnce(scenario, nullptr, on_tick);
 }
 
-std::optional<Crash> CrashBy(const Scenario& scenario, sim::Chooser& chooser, bool preempt, ChoiceLog& log,
+std::optional<Crash> CrashBy(const Scenario& scenario, sim::Chooser& chooser, sim::Preempt preempt, ChoiceLog& log,
                              const std::function<bool()>& on_tick, sim::StepObserver* steps) {
   const auto play = [&](CrashBoard&) {
     LoggedChooser logged(chooser, log);

@@ -28,7 +28,7 @@ replays::PlayLimits LimitsOfOnePlay();
 std::optional<replays::Crash> CrashOf(replays::Scenario& scenario, bool drawn, const std::function<bool()>& on_tick);
 
 // How the play by the choices of `chooser` crashes, which are written down; nothing if it does not.
-std::optional<replays::Crash> CrashBy(const replays::Scenario& scenario, sim::Chooser& chooser, bool preempt,
+std::optional<replays::Crash> CrashBy(const replays::Scenario& scenario, sim::Chooser& chooser, sim::Preempt preempt,
                                       ChoiceLog& log, const std::function<bool()>& on_tick,
                                       sim::StepObserver* steps = nullptr);
 

@@ -8,12 +8,16 @@ namespace vigil::replays {
 namespace {
 
 constexpr std::uint64_t kPreemptsOneIn = 8;  // of jobs under a schedule by chance
-constexpr double kStalls = 0.01;             // the chance, at each point of preemption of these
+constexpr std::uint64_t kSpinsOneIn = 2;     // of these
+constexpr double kStalls = 0.01;             // the chance, at each call at which these are preempted
 
 }  // namespace
 
-bool PreemptsByChance(const Scenario& scenario) {
-  return scenario.job.has_value() && sim::HashDraw(scenario.seed, "preempts", 0) % kPreemptsOneIn == 0;
+sim::Preempt PreemptsByChance(const Scenario& scenario) {
+  if (!scenario.job.has_value() || sim::HashDraw(scenario.seed, "preempts", 0) % kPreemptsOneIn != 0) {
+    return sim::Preempt::kNowhere;
+  }
+  return sim::HashDraw(scenario.seed, "spins", 0) % kSpinsOneIn == 0 ? sim::Preempt::kAtSpins : sim::Preempt::kAtCalls;
 }
 
 PlayChooser::PlayChooser(const Scenario& scenario, const RunnerOptions& options)
@@ -23,9 +27,13 @@ PlayChooser::PlayChooser(const Scenario& scenario, const RunnerOptions& options)
   const auto chosen = [&scenario](std::string_view point) {
     return std::ranges::any_of(scenario.choices, [point](const auto& entry) { return entry.first.ends_with(point); });
   };
-  const bool by_chance = options.random_schedule && PreemptsByChance(scenario);
-  const bool stalls = (by_chance && options.stalls) || chosen("/stall");
-  preempt_ = options.preempt || by_chance || stalls || chosen("/preempt");
+  const sim::Preempt by_chance = options.random_schedule ? PreemptsByChance(scenario) : sim::Preempt::kNowhere;
+  const bool at_spins = chosen("/spin") || chosen("/spin_stall");
+  const bool stalls =
+      (by_chance != sim::Preempt::kNowhere && options.stalls) || chosen("/stall") || chosen("/spin_stall");
+  preempt_ = std::max(options.preempt, by_chance);
+  if (stalls || chosen("/preempt")) preempt_ = std::max(preempt_, sim::Preempt::kAtCalls);
+  if (at_spins) preempt_ = sim::Preempt::kAtSpins;
   stalls_ = stalls ? kStalls : 0;
 }
 

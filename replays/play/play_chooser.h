@@ -13,9 +13,9 @@
 
 namespace vigil::replays {
 
-// Whether the tasks of its schedule by chance also lose the processor after an unlock, a notification, a spawn: those
-// of one job in eight.
-bool PreemptsByChance(const Scenario& scenario);
+// Where the tasks of its schedule by chance also lose the processor: those of one job in eight do, at calls or, of
+// every other one, at spins, too.
+sim::Preempt PreemptsByChance(const Scenario& scenario);
 
 class PlayChooser {
  public:
@@ -25,9 +25,8 @@ class PlayChooser {
   PlayChooser& operator=(const PlayChooser&) = delete;
 
   sim::Chooser* chooser() { return chooser_; }
-  // Whether there are choices after an unlock, a notification and a spawn, too.
-  bool preempt() const { return preempt_; }
-  // The chance that a task stands still for a while there.
+  sim::Preempt preempt() const { return preempt_; }
+  // The chance that a task stands still for a while at such a call.
   double stalls() const { return stalls_; }
   // Recorded choices that were never asked for, then those that were not on offer; of a play that has ended.
   std::vector<std::string> Unused() const;
@@ -36,7 +35,7 @@ class PlayChooser {
   sim::RandomChooser random_;
   sim::ReplayChooser replay_;
   sim::Chooser* chooser_;
-  bool preempt_;
+  sim::Preempt preempt_;
   double stalls_;
 };
 

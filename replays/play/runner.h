@@ -33,9 +33,8 @@ struct RunnerOptions {
   sim::Chooser* chooser = nullptr;
   // Is told what the tasks do (sim/kernel/steps.h). Borrowed; may be null.
   sim::StepObserver* steps = nullptr;
-  // Tasks may also lose the processor after an unlock, a notification, a spawn. Choices of that kind among
-  // scenario.choices say the same: what was found so is played so again.
-  bool preempt = false;
+  // Choices of that kind among scenario.choices say the same: what was found so is played so again.
+  sim::Preempt preempt = sim::Preempt::kNowhere;
   // Borrowed; may be null. Once it is set, the play ends with the verdict kInterrupted.
   const std::atomic<bool>* interrupt = nullptr;
   // Of a cluster under a schedule by chance, in one seed of eight: whoever may lose the processor may lose it for up to

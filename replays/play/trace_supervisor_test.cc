@@ -158,7 +158,7 @@ TEST(SupervisorTraces, EveryEventThatIsTakenOutOfOneIsMissed) {
 // The trace of a managed session beside which a loop fails, some time: tasks take the processor wherever they can.
 std::string TraceWithALoopThatFails(std::uint64_t seed, Code code, Code body_fails) {
   sim::RandomChooser chooser(seed);
-  sim::World world({.chooser = &chooser, .seed = seed, .preempt = true});
+  sim::World world({.chooser = &chooser, .seed = seed, .preempt = sim::Preempt::kAtCalls});
   sim::Node& node = world.AddNode("node");
   node.Spawn("main", [&] {
     const Env env = node.env();

@@ -208,7 +208,7 @@ class StoppedFromElsewhere : public SessionRunHook {
 // The trace of a short run in which other tasks take the processor wherever they can.
 std::string TraceWithAnotherTask(std::uint64_t seed, Code code, Code run_fails) {
   sim::RandomChooser chooser(seed);
-  sim::World world({.chooser = &chooser, .seed = seed, .preempt = true});
+  sim::World world({.chooser = &chooser, .seed = seed, .preempt = sim::Preempt::kAtCalls});
   sim::Node& node = world.AddNode("node");
   node.Spawn("main", [&] {
     const Env env = node.env();

@@ -171,7 +171,8 @@ const Checker kResourcesReturn = {
     .id = "job.resources_return",
     .sentence =
         "A program that ends cleanly leaves no step and no session on its server; when every fault has ended and every "
-        "training task has gone, the servers that live on keep no step, graph or request of anybody, no file open, and "
+        "training task has gone, the servers that live on keep no step, graph or request of anybody, nothing that was "
+        "a session's alone, no file open, and "
         "no request of theirs counts as on its way.",
     .source = "MasterSession::Close: tells the workers to forget the graphs; TensorFlow's CleanupGraph",
     .check = CheckAtRest,

@@ -77,6 +77,10 @@ struct SetBack {
 // `requests`: also what is under way, which for a while may be that of others.
 std::string Held(const Server::Load& load, std::int64_t open_files, std::int64_t bytes_in_flight, bool requests) {
   std::vector<std::string> held;
+  // Who runs a graph has what is its session's alone, also once the graph has been given back.
+  std::size_t users = load.graphs + load.steps;
+  for (const auto& [name, count] : load.under_way) users += static_cast<std::size_t>(count);
+  if (load.with_own > users) held.push_back(fmt::format("{} own resource sets", load.with_own));
   if (open_files > 0) held.push_back(fmt::format("{} open files", open_files));
   if (bytes_in_flight > 0) held.push_back(fmt::format("{} bytes in flight", bytes_in_flight));
   if (load.steps > 0) held.push_back(fmt::format("{} steps", load.steps));
@@ -177,6 +181,11 @@ struct Job::Impl {
   void WaitUntil(const std::function<bool()>& met, Duration patience);
   bool AnyTrains() const;
   void LookAtRest(Duration later, JobMoment::Kind kind);
+  // As one look: its numbers are of one moment, and its server does not go meanwhile.
+  Server::Load LoadOf(const Server& server) {
+    const Scheduler::Undisturbed whole(world.scheduler());
+    return server.load();
+  }
   void LookForOrphans();
   void Finish();
 
@@ -406,7 +415,7 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
                                       .takes = [&machine](Duration work) { return machine.node.Takes(work); }});
   NoteTasksLeft(machine, server.get(), env, recorder);
   if (server != nullptr) {
-    const Server::Load load = server->load();  // first: others may add to the history while it is counted
+    const Server::Load load = LoadOf(*server);  // first: others may add to the history while it is counted
     recorder.AtRest(Held(load, 0, 0, false), static_cast<std::int64_t>(load.graphs));
   }
   return trained;
@@ -498,7 +507,7 @@ void Job::Impl::LookAtRest(Duration later, JobMoment::Kind kind) {
   world.scheduler().TouchEverything();
   for (const auto& [name, member] : members) {
     if (member.machine->server == nullptr || member.machine->node.killed()) continue;
-    const Server::Load load = member.machine->server->load();
+    const Server::Load load = LoadOf(*member.machine->server);
     history.push_back({.at = world.now(),
                        .task = name,
                        .life = member.facts.lives,
@@ -514,7 +523,7 @@ void Job::Impl::LookForOrphans() {
   std::map<std::string, Server::Load> servers;
   for (const auto& [name, member] : members) {
     if (member.machine->server == nullptr || member.machine->node.killed()) continue;
-    servers[name] = member.machine->server->load();
+    servers[name] = LoadOf(*member.machine->server);
   }
   for (const auto& [task, found] : orphans.Look(servers, world.now())) {
     history.push_back({.at = world.now(),

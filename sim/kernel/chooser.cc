@@ -26,6 +26,10 @@ bool WithChance(std::uint64_t bits, double chance) {
   return static_cast<double>(bits >> 11) < chance * 9007199254740992.0;
 }
 
+bool IsChoiceOfTasks(std::string_view key) {
+  return std::ranges::any_of(kChoicesOfTasks, [key](std::string_view end) { return key.ends_with(end); });
+}
+
 std::size_t RandomChooser::Choose(const ChoicePoint& point, std::span<const std::string_view> labels) {
   const std::uint64_t bits = HashDraw(seed_, point.key, point.count);
   return point.chance > 0 ? (WithChance(bits, point.chance) ? 1 : 0) : Bounded(bits, labels.size());

@@ -21,6 +21,19 @@ namespace vigil::sim {
 // Labels under "node/task/point", in the order in which they were chosen: what a scenario file stores as "choices".
 using ChoiceMap = std::map<std::string, std::vector<std::string>, std::less<>>;
 
+// Where a task may lose its processor, besides where it waits: each includes the one before.
+enum class Preempt : std::uint8_t {
+  kNowhere,
+  kAtCalls,  // choice "preempt": after an unlock, a notification, a spawn
+  // Choice "spin": after a spin lock, and a touch of what is shared without a lock (core/base/turns.h), unless the task
+  // holds a mutex.
+  kAtSpins,
+};
+
+// The ends of the keys under which it is chosen which task runs.
+inline constexpr std::string_view kChoicesOfTasks[] = {"/schedule", "/preempt", "/spin"};
+bool IsChoiceOfTasks(std::string_view key);
+
 struct ChoicePoint {
   std::string_view key;     // "chief/main/schedule"
   std::uint64_t count = 0;  // how many choices of that key were made before

@@ -13,8 +13,6 @@
 namespace vigil::sim {
 namespace {
 
-bool IsOfTasks(std::string_view key) { return key.ends_with("/schedule") || key.ends_with("/preempt"); }
-
 bool Among(const std::vector<DporState::Sleeper>& sleepers, std::string_view task) {
   return std::ranges::find(sleepers, task, &DporState::Sleeper::task) != sleepers.end();
 }
@@ -32,7 +30,7 @@ Footprint OfObjects(const Footprint& footprint, ObjectId objects) {
 DporChooser::DporChooser(DporOptions options, DporState state) : options_(options), state_(std::move(state)) {}
 
 std::size_t DporChooser::Choose(const ChoicePoint& point, std::span<const std::string_view> labels) {
-  if (IsOfTasks(point.key)) return ChooseTask(point, labels);
+  if (IsChoiceOfTasks(point.key)) return ChooseTask(point, labels);
   return options_.all_points ? ChooseData(point, labels.size()) : 0;
 }
 
@@ -98,7 +96,7 @@ void DporChooser::AddNode(const ChoicePoint& point, std::span<const std::string_
 }
 
 void DporChooser::Follow(const ChoicePoint& point, std::span<const std::string_view> labels, std::size_t chosen) {
-  const bool of_tasks = IsOfTasks(point.key);
+  const bool of_tasks = IsChoiceOfTasks(point.key);
   if (!of_tasks && !options_.all_points) return;
   if (run_.depth < state_.nodes.size()) {
     Repeat(point, labels.size());

@@ -13,7 +13,8 @@
 // Sagonas: Source Sets: A Foundation for Optimal Dynamic Partial Order Reduction, JACM 2017.)
 //
 // What conflicts is what steps.h is told. Of memory it is told nothing: two steps of tasks of one node always conflict,
-// unless `guarded_memory` says that such tasks share nothing but what the mutexes that they hold guard. A task that
+// unless `guarded_memory` says that such tasks share nothing but what they tell of: what the mutexes that they hold
+// guard, and what spin locks and atomics are for, which count as one thing of the node. A task that
 // can only wait again for a mutex that another one holds is not tried; one that woke up without cause and waits
 // again has looked at the memory of its node and not changed it.
 //

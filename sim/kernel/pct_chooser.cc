@@ -68,8 +68,7 @@ std::size_t PctChooser::Latency(std::string_view link, std::size_t latencies) {
 
 std::size_t PctChooser::Choose(const ChoicePoint& point, std::span<const std::string_view> labels) {
   if (ranks_links_ && IsLatency(point.key)) return Latency(point.key, labels.size());
-  const bool schedules = point.key.ends_with("/schedule") || point.key.ends_with("/preempt");
-  if (!schedules) return random_.Choose(point, labels);
+  if (!IsChoiceOfTasks(point.key)) return random_.Choose(point, labels);
   const std::size_t highest = Highest(labels);
   const std::uint64_t step = step_++;
   if (changes_.empty() || step < changes_.back()) return highest;

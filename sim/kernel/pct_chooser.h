@@ -6,10 +6,10 @@
 // among all schedules. (Burckhardt, Kothari, Musuvathi, Nagarakatti: A Randomized Scheduler with Probabilistic
 // Guarantees of Finding Bugs, ASPLOS 2010.)
 //
-// The points "schedule" and "preempt" are chosen so; with `deliveries` the latencies of messages, too: every link has a
-// latency of its own, from the shortest to the longest, and at d-1 messages the link that carries it becomes one of the
-// slowest. So one link overtakes another for long, which latencies drawn one by one hardly ever bring about. All other
-// points are random, as by RandomChooser.
+// The points "schedule", "preempt" and "spin" are chosen so; with `deliveries` the latencies of messages, too: every
+// link has a latency of its own, from the shortest to the longest, and at d-1 messages the link that carries it becomes
+// one of the slowest. So one link overtakes another for long, which latencies drawn one by one hardly ever bring about.
+// All other points are random, as by RandomChooser.
 // Thread safety: none.
 #ifndef VIGIL_SIM_KERNEL_PCT_CHOOSER_H_
 #define VIGIL_SIM_KERNEL_PCT_CHOOSER_H_

@@ -15,6 +15,13 @@
 #include "vigil/core/env/tasks.h"
 
 namespace vigil::sim {
+namespace {
+
+// So much less likely does a task stand still at a spin lock than at a call: there are many of them.
+constexpr double kSpinsToACall = 10;
+
+}  // namespace
+
 void Scheduler::Die(const std::string& message) {
   fmt::print(stderr, "vigil: {}\n", message);
   std::abort();
@@ -66,7 +73,8 @@ void Scheduler::Resume(TaskGroup& process) {
 }
 
 bool Scheduler::Block(const Wait& wait, TaskList* list, Duration deadline) {
-  VIGIL_CHECK(current_ != nullptr);  // a blocking call outside of every task
+  VIGIL_CHECK(current_ != nullptr);   // a blocking call outside of every task
+  VIGIL_CHECK(spin_locks_held == 0);  // whoever came next would wait for that one for ever
   TaskState& self = *current_;
   VIGIL_CHECK(self.ready.list == nullptr && !self.set());  // who runs waits for nothing
   self.wait = wait;
@@ -90,34 +98,54 @@ bool Scheduler::Block(const Wait& wait, TaskList* list, Duration deadline) {
   return !self.timed_out;
 }
 
+bool Scheduler::MayPreempt() const {
+  return current_ != nullptr && !current_->killed && current_->undisturbed == 0 && !stopping_ &&
+         kill_requests_.empty() && spin_locks_held == 0;
+}
+
 void Scheduler::PreemptionPoint() {
-  if (!options_.preempt || current_ == nullptr || current_->killed || stopping_) return;
-  if (!kill_requests_.empty()) return;
-  if (options_.stalls > 0 && Stalls()) return;
+  if (options_.preempt == Preempt::kNowhere || !MayPreempt()) return;
+  if (Stalls(options_.stalls, "stall", &TaskIdentity::stall)) return;
+  GiveWay("preempt", &TaskIdentity::preempt, false);
+}
+
+// The object is the process's memory as far as it is shared so: which of them it was cannot be told. Nobody comes
+// between while a mutex is held: a timer's callback, which cannot wait, may want it.
+void Scheduler::AfterShared() noexcept {
+  if (current_ == nullptr) return;
+  if (options_.steps != nullptr) Touch(NamedObject("spins", {}, current_->group->memory), Access::kWrite);
+  if (options_.preempt != Preempt::kAtSpins || current_->mutexes_held > 0 || !MayPreempt()) return;
+  if (Stalls(options_.stalls / kSpinsToACall, "spin_stall", &TaskIdentity::spin_stall)) return;
+  GiveWay("spin", &TaskIdentity::spin, true);
+}
+
+void Scheduler::GiveWay(std::string_view point, Choices::Key* TaskIdentity::*key_of_task, bool at_spin) {
   if (runnable_.empty() && options_.steps == nullptr) return;
   TaskState& self = *current_;
   // Ready again, and first among the labels: staying is the calm choice.
-  TaskState* const next = runnable_.empty() ? &self : ChooseNext("preempt");
+  TaskState* const next = runnable_.empty() ? &self : ChooseNext(point, key_of_task, true);
   if (!BeginStep(*next) || next == &self) return;
   runnable_.Remove(*next);
   MakeReady(self);
   hash_.AddSwitch(next->identity->id);
   ++switches_;
+  if (at_spin) self.wait.kind = WaitKind::kPreempted;
   SwitchTo(next);
+  self.wait.kind = WaitKind::kNone;
 }
 
-bool Scheduler::Stalls() {
+bool Scheduler::Stalls(double chance, std::string_view point, Choices::Key* TaskIdentity::*key_of_task) {
+  if (chance <= 0) return false;
   constexpr std::array<std::string_view, 2> kWhether = {"goes on", "stands still"};
   constexpr std::array<std::string_view, 4> kLabels = {"1ms", "10ms", "100ms", "1s"};
   constexpr std::array<std::chrono::milliseconds, kLabels.size()> kTimes = {
       std::chrono::milliseconds(1), std::chrono::milliseconds(10), std::chrono::milliseconds(100),
       std::chrono::milliseconds(1000)};
   TaskIdentity& task = *current_->identity;
-  if (task.stall == nullptr) {
-    task.stall = &choices_.KeyOf(task.label, "stall");
-    task.stall_for = &choices_.KeyOf(task.label, "stall_for");
-  }
-  if (!choices_.ChooseByChance(*task.stall, options_.stalls, kWhether)) return false;
+  Choices::Key*& whether = task.*key_of_task;
+  if (whether == nullptr) whether = &choices_.KeyOf(task.label, point);
+  if (task.stall_for == nullptr) task.stall_for = &choices_.KeyOf(task.label, "stall_for");
+  if (!choices_.ChooseByChance(*whether, chance, kWhether)) return false;
   const Duration lasts = kTimes[choices_.Choose(*task.stall_for, kLabels)];
   Block({WaitKind::kStall, "", nullptr}, nullptr, now_ + lasts);
   return true;
@@ -136,6 +164,7 @@ void Scheduler::WakeAll(TaskList& list) {
 StopReason Scheduler::Run() {
   VIGIL_CHECK(current_ == nullptr && !thread_);
   thread_.emplace();
+  TurnTaker* const before = std::exchange(Turns::taker, static_cast<TurnTaker*>(this));
   stopping_ = false;
   stop_reason_ = StopReason::kIdle;
   while (true) {
@@ -145,6 +174,7 @@ StopReason Scheduler::Run() {
     if (next != nullptr) SwitchTo(next);
     UnwindRequested();
   }
+  Turns::taker = before;
   thread_.reset();
   return stop_reason_;
 }
@@ -197,7 +227,8 @@ TaskState* Scheduler::PickNext() {
     if (!runnable_.empty()) break;
     if (!JumpToNextTimer()) return nullptr;
   }
-  TaskState* const next = runnable_.size == 1 ? runnable_.first : ChooseNext("schedule");
+  TaskState* const next =
+      runnable_.size == 1 ? runnable_.first : ChooseNext("schedule", &TaskIdentity::schedule, false);
   VIGIL_CHECK(!next->group->paused);
   if (!BeginStep(*next)) return nullptr;
   runnable_.Remove(*next);
@@ -213,15 +244,14 @@ void Scheduler::MakeReady(TaskState& task) {
   if (options_.steps != nullptr && &task != current_) options_.steps->Woke(task.identity->label);
 }
 
-TaskState* Scheduler::ChooseNext(std::string_view point) {
+TaskState* Scheduler::ChooseNext(std::string_view point, Choices::Key* TaskIdentity::*key_of_task, bool stays) {
   candidates_.clear();
   labels_.clear();
   const auto add = [this](TaskState* task) {
     candidates_.push_back(task);
     labels_.push_back(task->identity->label);
   };
-  const bool preempting = point == "preempt";
-  if (preempting) add(current_);
+  if (stays) add(current_);
   for (TaskState* task = runnable_.first; task != nullptr; task = task->ready.next) add(task);
 
   Choices::Key* key = nullptr;
@@ -229,7 +259,7 @@ TaskState* Scheduler::ChooseNext(std::string_view point) {
     if (outside_key_ == nullptr) outside_key_ = &choices_.KeyOf(kOutsideLabel, point);
     key = outside_key_;
   } else {
-    Choices::Key*& known = preempting ? current_->identity->preempt : current_->identity->schedule;
+    Choices::Key*& known = current_->identity->*key_of_task;
     if (known == nullptr) known = &choices_.KeyOf(current_->identity->label, point);
     key = known;
   }
@@ -306,6 +336,7 @@ void Scheduler::SwitchTo(TaskState* next) {
   TaskState* const self = current_;
   Fiber& from = self == nullptr ? thread_->main() : *self->fiber;
   VIGIL_CHECK(next != self && (next == nullptr || !next->done));
+  VIGIL_CHECK(spin_locks_held == 0);  // of who leaves
   Fiber& to = next == nullptr ? thread_->main() : FiberOf(*next);
   current_ = next;
   thread_->Switch(from, to);

@@ -1,10 +1,11 @@
 // Who runs: the tasks of one world take turns on one OS thread, and time passes when none of them can run.
 //
-// A task gives way only in a blocking call (and, if asked for, at preemption points). Of several tasks that can run,
-// the choice "schedule" of the task that gave way picks one; its labels are the tasks, longest ready first. When nobody
-// can run, virtual time jumps to the next timer. A timer wakes a task or calls something outside of all tasks
-// (SetTimer): what such a callback does takes no time, may not block, and meets no task in the middle of anything but a
-// blocking call.
+// A task gives way only in a blocking call (and, if asked for, at preemption points: after an unlock, a notification, a
+// spawn, and after a spin lock or a touch of what is shared without a lock, core/base/turns.h). Of several tasks that
+// can run, the choice "schedule" of the task that gave way picks one; its labels are the tasks, longest ready first.
+// When nobody can run, virtual time jumps to the next timer. A timer wakes a task or calls something outside of all
+// tasks (SetTimer): what such a callback does takes no time, may not block, and meets no task in the middle of anything
+// but a blocking call or a preemption point.
 //
 // Where tasks are preempted, one may also stand still there for a while, as one does that has lost its processor to
 // others or waits for a page: whatever comes in that time finds it between two statements.
@@ -30,7 +31,9 @@
 #include <vector>
 
 #include "vigil/core/base/time.h"
+#include "vigil/core/base/turns.h"
 #include "vigil/sim/kernel/choices.h"
+#include "vigil/sim/kernel/chooser.h"
 #include "vigil/sim/kernel/fiber.h"
 #include "vigil/sim/kernel/steps.h"
 #include "vigil/sim/kernel/task_state.h"
@@ -42,11 +45,11 @@ namespace vigil::sim {
 inline constexpr std::string_view kOutsideLabel = "world/start";
 
 struct SchedulerOptions {
-  StackPool* stacks = nullptr;                   // required
-  Duration max_virtual{0};                       // since the start; 0 = no limit
-  std::uint64_t max_switches = 0;                // 0 = no limit
-  bool preempt = false;                          // choice "preempt" after each unlock, notification and spawn
-  double stalls = 0;                             // the chance that a task stands still for a while there, too
+  StackPool* stacks = nullptr;     // required
+  Duration max_virtual{0};         // since the start; 0 = no limit
+  std::uint64_t max_switches = 0;  // 0 = no limit
+  Preempt preempt = Preempt::kNowhere;
+  double stalls = 0;  // the chance that a task stands still for a while at such a call; at spins a tenth of it
   const std::atomic<bool>* interrupt = nullptr;  // borrowed: ends Run() at a switch once it is set; may be null
   StepObserver* steps = nullptr;                 // borrowed: is told what tasks do; may be null
 };
@@ -58,7 +61,7 @@ enum class StopReason : unsigned char {
   kInterrupted,
 };
 
-class Scheduler {
+class Scheduler final : private TurnTaker {
  public:
   // All borrowed.
   Scheduler(const SchedulerOptions& options, Choices& choices, RunningHash& hash);
@@ -100,6 +103,22 @@ class Scheduler {
   bool Block(const Wait& wait, TaskList* list, Duration deadline);
   // Lets others run first, if the chooser says so.
   void PreemptionPoint();
+  // While there is one the current task gives way in blocking calls alone: for whoever of the harness looks at what
+  // belongs to another task. REQUIRES: made and destroyed by one task, or outside of all.
+  class Undisturbed {
+   public:
+    explicit Undisturbed(const Scheduler& scheduler) : task_(scheduler.current()) {
+      if (task_ != nullptr) ++task_->undisturbed;
+    }
+    ~Undisturbed() {
+      if (task_ != nullptr) --task_->undisturbed;
+    }
+    Undisturbed(const Undisturbed&) = delete;
+    Undisturbed& operator=(const Undisturbed&) = delete;
+
+   private:
+    TaskState* const task_;
+  };
 
   void Wake(TaskState& task);
   void WakeAll(TaskList& list);
@@ -140,11 +159,17 @@ class Scheduler {
   [[noreturn]] static void Die(const std::string& message);
   static Fiber& TaskBody(void* task) noexcept;
 
-  // Whether the current task has stood still.
-  bool Stalls();
+  void AfterShared() noexcept override;
+  bool MayPreempt() const;
+  // Runs another task first, if the choice `point`, kept in that key of the current one, says so. `at_spin`: killed
+  // meanwhile, it goes on to its next blocking call while all is there that it uses.
+  void GiveWay(std::string_view point, Choices::Key* TaskIdentity::*key_of_task, bool at_spin);
+  // Whether the current task has stood still, by a choice `point` with that chance, kept in that key of it.
+  bool Stalls(double chance, std::string_view point, Choices::Key* TaskIdentity::*key_of_task);
   TaskState* PickNext();
   void MakeReady(TaskState& task);
-  TaskState* ChooseNext(std::string_view point);
+  // Among those that are ready; with `stays` the current task comes first.
+  TaskState* ChooseNext(std::string_view point, Choices::Key* TaskIdentity::*key_of_task, bool stays);
   void OfferSteps();
   // False: the rest of the run is not wanted.
   bool BeginStep(TaskState& task);

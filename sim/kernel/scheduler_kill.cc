@@ -67,12 +67,13 @@ void Scheduler::Unwind(TaskGroup& process) {
     if (task->set()) timers_.Remove(*task);
     task->killed = true;
   }
-  // Who stood still in the middle of something goes on to its next blocking call first, while all is there that it
-  // uses: an unlock may not throw.
+  // Who stood still, or let others go first, in the middle of something goes on to its next blocking call, while all is
+  // there that it uses: an unlock may not throw.
   for (TaskState* task = process.first; task != nullptr;) {
-    TaskState& stalled = *task;
+    TaskState& stands = *task;
     task = task->peers.next;
-    if (stalled.wait.kind == WaitKind::kStall && stalled.fiber != nullptr) SwitchTo(&stalled);
+    const bool in_the_middle = stands.wait.kind == WaitKind::kStall || stands.wait.kind == WaitKind::kPreempted;
+    if (in_the_middle && stands.fiber != nullptr) SwitchTo(&stands);
   }
   while (!process.empty()) {
     TaskState& task = *process.last;

@@ -23,6 +23,7 @@ void SimMutex::Lock() {
   VIGIL_CHECK(holder_ == nullptr);
   locked_ = true;
   holder_ = self;
+  if (self != nullptr) ++self->mutexes_held;
   scheduler_.Touch(object_, Access::kWrite);
 }
 
@@ -38,6 +39,7 @@ bool SimMutex::Release() {
   }
   locked_ = false;
   holder_ = nullptr;
+  if (self != nullptr) --self->mutexes_held;
   scheduler_.Touch(object_, Access::kWrite);
   scheduler_.WakeAll(waiters_);
   return true;

@@ -29,13 +29,15 @@ struct TaskIdentity {
   std::uint32_t id = 0;
   bool in_use = false;
   ObjectId names = 0;                // which names of tasks are taken, of those that begin so
-  Choices::Key* schedule = nullptr;  // both are made at the first choice
+  Choices::Key* schedule = nullptr;  // each is made at its first choice
   Choices::Key* preempt = nullptr;
+  Choices::Key* spin = nullptr;
+  Choices::Key* spin_stall = nullptr;
   Choices::Key* stall = nullptr;
   Choices::Key* stall_for = nullptr;
 };
 
-enum class WaitKind : std::uint8_t { kNone, kSleep, kMutex, kCondition, kJoin, kStall };
+enum class WaitKind : std::uint8_t { kNone, kSleep, kMutex, kCondition, kJoin, kStall, kPreempted };
 
 // What a blocked task waits for, for reports.
 struct Wait {
@@ -88,7 +90,9 @@ struct TaskState : Timer {
   bool leaving = false;    // its body is over and is being destroyed: nothing may throw any more
   bool done = false;
   int killed_calls = 0;
-  ObjectId ends = 0;  // that it has ended
+  int mutexes_held = 0;
+  int undisturbed = 0;  // Scheduler::Undisturbed
+  ObjectId ends = 0;    // that it has ended
 
   // The task that holds the mutex without which this one can do nothing but wait again; "" = none.
   std::string_view Blocker() const {

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <map>
 #include <utility>
 
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
@@ -62,11 +62,14 @@ class Client {
 
   absl::Status Close() {
     if (closed_.exchange(true, std::memory_order_acq_rel)) return absl::OkStatus();
+    ForgetSteps();
     return master_->CloseSession(handle_);
   }
 
   void Abandon() {
-    if (!closed_.exchange(true, std::memory_order_acq_rel)) master_->AbandonSession(handle_);
+    if (closed_.exchange(true, std::memory_order_acq_rel)) return;
+    ForgetSteps();
+    master_->AbandonSession(handle_);
   }
 
  private:
@@ -90,7 +93,17 @@ class Client {
     for (const NodeId target : spec.targets) names.targets.push_back(graph_.node(target).name);
     std::shared_ptr<PreparedStep> step = master_->Prepare(handle_, std::move(names));
     SpinGuard lock(lock_);
+    if (closed()) return step;
     return steps_.try_emplace(spec, std::move(step)).first->second;
+  }
+
+  // With what they keep of a master in this process, up to the session's queues: who holds a closed session holds no
+  // more than that.
+  void ForgetSteps() {
+    Steps steps;  // destroyed after the lock is released
+    SpinGuard lock(lock_);
+    steps_.swap(steps);
+    last_ = nullptr;
   }
 
   // Sends the nodes that the master does not know yet.
@@ -114,10 +127,10 @@ class Client {
   const Graph& graph_;
   const std::shared_ptr<MasterInterface> master_;
   const std::string handle_;
-  std::atomic<bool> closed_{false};
+  Atomic<bool> closed_{false};
   const std::unique_ptr<Mutex> growing_;
-  std::int64_t version_;    // guarded by *growing_
-  std::atomic<int> nodes_;  // known to the master
+  std::int64_t version_;  // guarded by *growing_
+  Atomic<int> nodes_;     // known to the master
   SpinLock lock_;
   // Guarded by lock_.
   Steps steps_;

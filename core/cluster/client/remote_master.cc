@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
@@ -88,9 +88,9 @@ absl::Status Malformed() { return MakeStatus(Code::kInternal, "RunStep: malforme
 
 // What is asked again if it gets lost. Each may be null.
 struct Tries {
-  bool* lost = nullptr;                         // the last one did not come through
-  bool* answered = nullptr;                     // the master has answered
-  const std::atomic<bool>* given_up = nullptr;  // once true there is no further one
+  bool* lost = nullptr;                    // the last one did not come through
+  bool* answered = nullptr;                // the master has answered
+  const Atomic<bool>* given_up = nullptr;  // once true there is no further one
 };
 
 class RemoteMaster final : public MasterInterface {
@@ -274,7 +274,7 @@ class RemoteMaster final : public MasterInterface {
       if (reply.ok()) return reply;
       if (by_peer) return NotByPeer(reply.status());
       if (CodeOf(reply.status()) != Code::kUnavailable) return reply.status();
-      const auto given_up = [&tries] { return tries.given_up != nullptr && *tries.given_up; };
+      const auto given_up = [&tries] { return tries.given_up != nullptr && tries.given_up->load(); };
       if (retries == kMostRetries || given_up()) {
         if (tries.lost != nullptr) *tries.lost = true;
         return reply.status();

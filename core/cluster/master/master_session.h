@@ -4,7 +4,6 @@
 #ifndef VIGIL_CORE_CLUSTER_MASTER_MASTER_SESSION_H_
 #define VIGIL_CORE_CLUSTER_MASTER_MASTER_SESSION_H_
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/cluster/in_flight.h"
 #include "vigil/core/cluster/master/callables.h"
 #include "vigil/core/cluster/master/client_graph.h"
@@ -96,7 +96,7 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   CallsInFlight in_flight_;  // registrations and steps
   Notification over_;        // closed
   Callables callables_;
-  std::atomic<bool> heard_{true};
+  Atomic<bool> heard_{true};
   int silent_ = 0;  // keepalives in which nothing was heard, one after the other; of the task that watches
   const std::unique_ptr<Mutex> mutex_;
   // Guarded by *mutex_.

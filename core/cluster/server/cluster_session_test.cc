@@ -215,6 +215,9 @@ TEST_F(ClusterSessionTest, AQueueWithoutASharedNameIsItsSessionsAlone) {
     EXPECT_EQ(Text(RunAll(*second, {}, put).status), "OK");
     EXPECT_EQ(Text(first->Close()), "OK");
     EXPECT_EQ(sizes_in(*second), std::pair(1, 2)) << device;
+    // Somebody still holds the first one, which holds nothing.
+    const std::size_t here = device == "/job:worker/task:0" ? 1 : 0;
+    EXPECT_EQ(cluster_.server("worker", 0).load().with_own, here) << device;
     const auto third = cluster_.NewSession("worker", 0, graph_);
     EXPECT_EQ(sizes_in(*third), std::pair(0, 2)) << device;
   }

@@ -196,6 +196,7 @@ Server::Load Server::load() const {
           .graphs = impl_->worker->graphs(),
           .sessions = impl_->master->sessions(),
           .calls = impl_->master->calls(),
+          .with_own = impl_->worker->sessions_with_own(),
           .under_way = impl_->Names(),
           .incarnation = impl_->worker->device().incarnation(),
           .running = impl_->master->RunningSteps(),

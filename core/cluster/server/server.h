@@ -78,6 +78,8 @@ class Server {
     std::size_t graphs = 0;    // registered, by handle
     std::size_t sessions = 0;  // of its master
     std::size_t calls = 0;     // that its master and their sessions wait for
+    // Sessions of any master for which its worker keeps what is theirs alone: no more than graphs, steps and requests.
+    std::size_t with_own = 0;
     std::map<std::string, int> under_way;
     // Which start of it this is, and, by their handles, the sessions of its master, with their steps that run.
     std::uint64_t incarnation = 0;

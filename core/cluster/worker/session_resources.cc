@@ -1,5 +1,6 @@
 #include "vigil/core/cluster/worker/session_resources.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace vigil {
@@ -12,6 +13,12 @@ std::shared_ptr<ResourceManager> SessionResources::Of(const std::string& session
   if (std::shared_ptr<ResourceManager> there = known.lock()) return there;
   known = made;
   return made;
+}
+
+std::size_t SessionResources::size() const {
+  SpinGuard lock(lock_);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(sessions_, [](const auto& entry) { return !entry.second.expired(); }));
 }
 
 std::vector<std::shared_ptr<ResourceManager>> SessionResources::All() {

@@ -9,6 +9,7 @@
 #ifndef VIGIL_CORE_CLUSTER_WORKER_SESSION_RESOURCES_H_
 #define VIGIL_CORE_CLUSTER_WORKER_SESSION_RESOURCES_H_
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,6 +27,8 @@ class SessionResources {
 
   // Of the session of that handle; they are there for as long as somebody has what this gives.
   std::shared_ptr<ResourceManager> Of(const std::string& session);
+  // Sessions that have some.
+  std::size_t size() const;
   // ResourceManager's, of all sessions.
   void CancelAll();
   void Reset(const std::string& container);
@@ -34,7 +37,7 @@ class SessionResources {
   std::vector<std::shared_ptr<ResourceManager>> All();
 
   const Env env_;
-  SpinLock lock_;
+  mutable SpinLock lock_;
   std::map<std::string, std::weak_ptr<ResourceManager>> sessions_;  // guarded by lock_; some have gone
 };
 

@@ -29,11 +29,13 @@ TEST(SessionResources, GoWithTheLastWhoHasThem) {
   EXPECT_EQ(first, again);
   EXPECT_NE(first, second);
   EXPECT_EQ(first->session(), "first");
+  EXPECT_EQ(sessions.size(), 2U);
   const std::weak_ptr<Thing> thing = ThingOf(*first);
   first = nullptr;
   EXPECT_FALSE(thing.expired());
   again = nullptr;
   EXPECT_TRUE(thing.expired());
+  EXPECT_EQ(sessions.size(), 1U);
   EXPECT_EQ(sessions.Of("second"), second);
 }
 

@@ -81,6 +81,7 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   std::size_t steps() const { return steps_.size(); }
   std::set<std::uint64_t> StepMasters() const { return steps_.Masters(); }  // RendezvousMgr::Masters
   std::size_t graphs() const { return graphs_.size(); }
+  std::size_t sessions_with_own() const { return own_.size(); }                              // SessionResources::size
   std::map<std::string, std::uint64_t> GraphSessions() const { return graphs_.Sessions(); }  // GraphTable::Sessions
 
  private:

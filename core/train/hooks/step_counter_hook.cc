@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <cmath>
 #include <utility>
 
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/saturating.h"
 #include "vigil/core/base/status_macros.h"
@@ -19,7 +19,7 @@ namespace {
 
 // TensorFlow gives each of its lines that warn only so often one counter for the process.
 struct StandstillWarnings {
-  std::atomic<int> seen{0};
+  Atomic<int> seen{0};
 };
 constexpr SlotKey<StandstillWarnings> kStandstillWarnings{"step counter: warnings that the global step stands still"};
 constexpr int kWarnings = 5;

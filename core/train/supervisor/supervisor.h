@@ -21,7 +21,6 @@
 #ifndef VIGIL_CORE_TRAIN_SUPERVISOR_SUPERVISOR_H_
 #define VIGIL_CORE_TRAIN_SUPERVISOR_SUPERVISOR_H_
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,6 +31,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vigil/core/base/atomic.h"
 #include "vigil/core/base/event.h"
 #include "vigil/core/coord/coordinator.h"
 #include "vigil/core/coord/looper_thread.h"
@@ -154,7 +154,7 @@ class Supervisor {
   bool graph_added_to_summary_ = false;
   bool runs_ = false;                             // something that Stop would end
   std::vector<std::weak_ptr<Session>> sessions_;  // made since the last Stop
-  const std::shared_ptr<std::atomic<bool>> signalled_ = std::make_shared<std::atomic<bool>>(false);
+  const std::shared_ptr<Atomic<bool>> signalled_ = std::make_shared<Atomic<bool>>(false);
   std::unique_ptr<SignalWatch> watch_;
 };
 
