@@ -163,60 +163,26 @@ class Exhaustive final : public Chooser {
   std::size_t at_ = 0;
 };
 
-// What two tasks leave in a counter that they read and write under the mutex, but not under one lock.
-std::set<int> Outcomes(Preempt preempt) {
-  std::set<int> outcomes;
-  Exhaustive chooser;
-  do {
-    World world({.chooser = &chooser, .preempt = preempt});
-    Node& node = world.AddNode("n");
-    const auto mutex = node.env().tasks->NewMutex("m");
-    int counter = 0;
-    for (int t = 0; t < 2; ++t) {
-      node.Spawn("t", [&] {
-        int read = 0;
-        {
-          MutexLock lock(*mutex);
-          read = counter;
-        }
-        MutexLock lock(*mutex);
-        counter = read + 1;
-      });
-    }
-    EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
-    outcomes.insert(counter);
-  } while (chooser.Next());
-  return outcomes;
-}
-
-TEST(Determinism, EveryScheduleCanBeTried) {
-  EXPECT_THAT(Outcomes(Preempt::kNowhere), ElementsAre(2));     // nobody gives way
-  EXPECT_THAT(Outcomes(Preempt::kAtCalls), ElementsAre(1, 2));  // the lost update is found
-}
-
-// What two tasks leave in a counter that `add` changes.
-template <typename Counter>
-std::set<int> OutcomesOf(Preempt preempt, void (*add)(Counter&)) {
-  std::set<int> outcomes;
-  Exhaustive chooser;
-  do {
-    World world({.chooser = &chooser, .preempt = preempt});
-    Node& node = world.AddNode("n");
-    Counter counter;
-    for (int t = 0; t < 2; ++t) node.Spawn("t", [&] { add(counter); });
-    EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
-    outcomes.insert(counter.value());
-  } while (chooser.Next());
-  return outcomes;
-}
-
-// Read and written under a spin lock, but not under one.
-struct Spinning {
+// What tasks count in, each in its way.
+struct Counter {
+  std::unique_ptr<Mutex> mutex;
   SpinLock lock;
   int count = 0;
-  int value() const { return count; }
+  Atomic<int> lockless{0};
 };
-void AddSpinning(Spinning& counter) {
+using Add = void (*)(Counter&);
+
+// Read and written under the mutex, but not under one lock.
+void AddUnderMutexes(Counter& counter) {
+  int read = 0;
+  {
+    MutexLock lock(*counter.mutex);
+    read = counter.count;
+  }
+  MutexLock lock(*counter.mutex);
+  counter.count = read + 1;
+}
+void AddUnderSpins(Counter& counter) {
   int read = 0;
   {
     SpinGuard lock(counter.lock);
@@ -225,55 +191,57 @@ void AddSpinning(Spinning& counter) {
   SpinGuard lock(counter.lock);
   counter.count = read + 1;
 }
+void AddLockless(Counter& counter) { counter.lockless.store(counter.lockless.load() + 1); }
+void AddLocklessUnderOneSpin(Counter& counter) {
+  SpinGuard lock(counter.lock);
+  AddLockless(counter);
+}
+void AddUnderSpinsAndAMutex(Counter& counter) {
+  MutexLock lock(*counter.mutex);
+  AddUnderSpins(counter);
+}
 
-struct Lockless {
-  Atomic<int> count{0};
-  int value() const { return count.load(); }
-};
-void AddLockless(Lockless& counter) { counter.count.store(counter.count.load() + 1); }
+// What these tasks can leave.
+std::set<int> Outcomes(Preempt preempt, const std::vector<Add>& tasks) {
+  std::set<int> outcomes;
+  Exhaustive chooser;
+  do {
+    World world({.chooser = &chooser, .preempt = preempt});
+    Node& node = world.AddNode("n");
+    Counter counter{.mutex = node.env().tasks->NewMutex("m")};
+    for (const Add add : tasks) node.Spawn("t", [add, &counter] { add(counter); });
+    EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+    outcomes.insert(counter.count + counter.lockless.load());
+  } while (chooser.Next());
+  return outcomes;
+}
+std::set<int> OutcomesOfTwo(Preempt preempt, Add add) { return Outcomes(preempt, {add, add}); }
+
+TEST(Determinism, EveryScheduleCanBeTried) {
+  EXPECT_THAT(OutcomesOfTwo(Preempt::kNowhere, AddUnderMutexes), ElementsAre(2));     // nobody gives way
+  EXPECT_THAT(OutcomesOfTwo(Preempt::kAtCalls, AddUnderMutexes), ElementsAre(1, 2));  // the lost update is found
+}
 
 TEST(Determinism, SpinLocksAndAtomicsArePointsToo) {
-  EXPECT_THAT(OutcomesOf<Spinning>(Preempt::kAtCalls, AddSpinning), ElementsAre(2));
-  EXPECT_THAT(OutcomesOf<Spinning>(Preempt::kAtSpins, AddSpinning), ElementsAre(1, 2));
-  EXPECT_THAT(OutcomesOf<Lockless>(Preempt::kAtCalls, AddLockless), ElementsAre(2));
-  EXPECT_THAT(OutcomesOf<Lockless>(Preempt::kAtSpins, AddLockless), ElementsAre(1, 2));
+  EXPECT_THAT(OutcomesOfTwo(Preempt::kAtCalls, AddUnderSpins), ElementsAre(2));
+  EXPECT_THAT(OutcomesOfTwo(Preempt::kAtSpins, AddUnderSpins), ElementsAre(1, 2));
+  EXPECT_THAT(OutcomesOfTwo(Preempt::kAtCalls, AddLockless), ElementsAre(2));
+  EXPECT_THAT(OutcomesOfTwo(Preempt::kAtSpins, AddLockless), ElementsAre(1, 2));
 }
 
 // Who came between would wait for the lock for ever.
 TEST(Determinism, NobodyComesBetweenWhoHoldsASpinLock) {
-  const auto add = [](Spinning& counter) {
-    SpinGuard lock(counter.lock);
-    const Atomic<int> one{1};
-    counter.count += one.load();
-  };
-  EXPECT_THAT(OutcomesOf<Spinning>(Preempt::kAtSpins, +add), ElementsAre(2));
+  EXPECT_THAT(OutcomesOfTwo(Preempt::kAtSpins, AddLocklessUnderOneSpin), ElementsAre(2));
 }
 
 // What comes from the network, which cannot wait, may want the mutex.
 TEST(Determinism, NobodyComesBetweenAtASpinLockWhoseHolderHasAMutex) {
-  struct Guarded : Spinning {
-    std::unique_ptr<Mutex> mutex;
+  const Add twice = [](Counter& counter) {
+    AddUnderSpins(counter);
+    AddUnderSpinsAndAMutex(counter);
   };
-  std::set<int> outcomes;
-  Exhaustive chooser;
-  do {
-    World world({.chooser = &chooser, .preempt = Preempt::kAtSpins});
-    Node& node = world.AddNode("n");
-    Guarded counter;
-    counter.mutex = node.env().tasks->NewMutex("m");
-    const auto add = [&counter] {
-      const MutexLock lock(*counter.mutex);
-      AddSpinning(counter);
-    };
-    node.Spawn("t", add);
-    node.Spawn("t", [&] {
-      AddSpinning(counter);
-      add();
-    });
-    EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
-    outcomes.insert(counter.count);
-  } while (chooser.Next());
-  EXPECT_THAT(outcomes, ElementsAre(2, 3));  // 2: who holds no mutex is come between
+  // 2: who holds no mutex is come between.
+  EXPECT_THAT(Outcomes(Preempt::kAtSpins, {AddUnderSpinsAndAMutex, twice}), ElementsAre(2, 3));
 }
 
 TEST(DeterminismDeathTest, WhoHoldsASpinLockMayNotWait) {

@@ -366,15 +366,21 @@ TEST_F(KillTest, TheEventLimitStopsALoopOfLocks) {
   EXPECT_THAT(seen, ElementsAre("younger gone", "main gone"));
 }
 
+// The last label at points that end so, the calm one elsewhere.
+class LastChooser final : public Chooser {
+ public:
+  explicit LastChooser(std::string_view end) : end_(end) {}
+  std::size_t Choose(const ChoicePoint& point, std::span<const std::string_view> labels) override {
+    return point.key.ends_with(end_) ? labels.size() - 1 : 0;
+  }
+
+ private:
+  const std::string_view end_;
+};
+
 // With preemption a task can be killed inside Unlock(), which destructors call: it must not throw there.
 TEST_F(KillTest, AKilledUnlockDoesNotThrow) {
-  class Last final : public Chooser {
-   public:
-    std::size_t Choose(const ChoicePoint&, std::span<const std::string_view> labels) override {
-      return labels.size() - 1;
-    }
-  };
-  Last last;
+  LastChooser last("");
   World world({.chooser = &last, .preempt = Preempt::kAtCalls});
   Node& node = world.AddNode("n");
   Node& other = world.AddNode("other");
@@ -394,13 +400,7 @@ TEST_F(KillTest, AKilledUnlockDoesNotThrow) {
 
 // Who let others go first in the middle of something goes on before what it uses goes.
 TEST_F(KillTest, AKilledTaskAtASpinLockGoesOnBeforeWhatItUsesIsGone) {
-  class Last final : public Chooser {
-   public:
-    std::size_t Choose(const ChoicePoint& point, std::span<const std::string_view> labels) override {
-      return point.key.ends_with("/spin") ? labels.size() - 1 : 0;
-    }
-  };
-  Last last;
+  LastChooser last("/spin");
   World world({.chooser = &last, .preempt = Preempt::kAtSpins});
   Node& node = world.AddNode("n");
   Node& other = world.AddNode("other");

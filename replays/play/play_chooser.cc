@@ -28,12 +28,11 @@ PlayChooser::PlayChooser(const Scenario& scenario, const RunnerOptions& options)
     return std::ranges::any_of(scenario.choices, [point](const auto& entry) { return entry.first.ends_with(point); });
   };
   const sim::Preempt by_chance = options.random_schedule ? PreemptsByChance(scenario) : sim::Preempt::kNowhere;
-  const bool at_spins = chosen("/spin") || chosen("/spin_stall");
-  const bool stalls =
-      (by_chance != sim::Preempt::kNowhere && options.stalls) || chosen("/stall") || chosen("/spin_stall");
+  const bool stalls_at_spins = chosen("/spin_stall");
+  const bool stalls = (by_chance != sim::Preempt::kNowhere && options.stalls) || chosen("/stall") || stalls_at_spins;
   preempt_ = std::max(options.preempt, by_chance);
   if (stalls || chosen("/preempt")) preempt_ = std::max(preempt_, sim::Preempt::kAtCalls);
-  if (at_spins) preempt_ = sim::Preempt::kAtSpins;
+  if (stalls_at_spins || chosen("/spin")) preempt_ = sim::Preempt::kAtSpins;
   stalls_ = stalls ? kStalls : 0;
 }
 
