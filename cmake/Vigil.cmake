@@ -261,8 +261,9 @@ function(vigil_test name)
   list(TRANSFORM arg_TESTS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE absolute)
   set_property(GLOBAL APPEND PROPERTY VIGIL_REGISTERED_TESTS ${absolute})
   vigil_executable(${target}
-    HEADERS ${arg_HEADERS} SOURCES ${arg_TESTS} ${arg_SOURCES}
-    DEPS ${arg_DEPS} GTest::gmock_main GTest::gmock GTest::gtest)
+    HEADERS ${arg_HEADERS} SOURCES ${arg_TESTS} ${arg_SOURCES} DEPS ${arg_DEPS} GTest::gmock GTest::gtest)
+  # By its name alone: it is made with fakes/, above core/.
+  target_link_libraries(${target} PRIVATE $<IF:$<BOOL:${VIGIL_SANITIZE}>,GTest::gmock_main,test_main>)
   vigil_test_flags(${target})
   vigil_precompile(${target} tests)
   if(arg_ISOLATED)

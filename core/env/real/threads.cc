@@ -1,5 +1,6 @@
 #include "vigil/core/env/real/threads.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -7,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -79,6 +81,29 @@ class ThreadTask final : public Task {
   const std::shared_ptr<Completion> completion_;
 };
 
+// On a thread that nobody joins, from the start: pthread_detach, and so std::thread::detach, reads what the thread has
+// left behind after it has let go of it (glibc bug 19951). Where the thread ends in that very moment that is memory
+// which has gone, or another thread's.
+template <typename Body>
+void RunDetached(Body body) {
+  auto owned = std::make_unique<Body>(std::move(body));
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread{};
+  const int error = pthread_create(
+      &thread, &attributes,
+      [](void* owner) -> void* {
+        const std::unique_ptr<Body> own(static_cast<Body*>(owner));
+        (*own)();
+        return nullptr;
+      },
+      owned.get());
+  pthread_attr_destroy(&attributes);
+  if (error != 0) throw std::system_error(error, std::generic_category());
+  owned.release();  // NOLINT(bugprone-unused-return-value): the thread's
+}
+
 }  // namespace
 
 // Who has not ended. Shared with the threads, which may be the last to go.
@@ -126,7 +151,7 @@ std::unique_ptr<Task> Threads::Spawn(std::string_view name, std::function<void()
     const std::uint64_t number;
   };
   auto presence = std::make_unique<Presence>(kept_.lock(), running_, name);
-  std::thread([completion, presence = std::move(presence), body = std::move(body)]() mutable {
+  RunDetached([completion, presence = std::move(presence), body = std::move(body)]() mutable {
     try {
       body();
     } catch (const TaskKilled&) {
@@ -136,7 +161,7 @@ std::unique_ptr<Task> Threads::Spawn(std::string_view name, std::function<void()
     const std::lock_guard lock(completion->mutex);
     completion->done = true;
     completion->ended.notify_all();
-  }).detach();
+  });
   return std::make_unique<ThreadTask>(std::string(name), std::move(completion));
 }
 
