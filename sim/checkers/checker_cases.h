@@ -57,6 +57,8 @@ std::vector<CheckerCase> StopCases();
 std::vector<CheckerCase> EndCases();
 // ... of restores, and of what servers hold and who trains is told.
 std::vector<CheckerCase> RestoreCases();
+// ... of what a job leaves behind on servers.
+std::vector<CheckerCase> RestCases();
 // ... and of what conversations hear.
 std::vector<CheckerCase> AnswerCases();
 // ... and of what a task can feel.

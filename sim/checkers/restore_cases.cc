@@ -1,4 +1,4 @@
-// The forged histories of what looks at restores, at what servers hold, and at who is told to stop.
+// The forged histories of what looks at restores, at what servers hold meanwhile, and at who is told to stop.
 #include <chrono>
 #include <memory>
 #include <string>
