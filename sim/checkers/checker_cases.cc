@@ -216,13 +216,14 @@ JobEvidence KeptWithoutDataOf(std::vector<std::int64_t> incomplete) {
 }
 
 // The chief has died at second 10; a worker ends cleanly at second 100, at step 40.
-JobEvidence LastOne(std::int64_t newest) {
+JobEvidence LastOne(std::int64_t newest, bool clients = false) {
   JobEvidence evidence = Evidence({{1, "", Kind::kBegin},
                                    {2, kBoss, Kind::kRunReturned, 20},
                                    {3, kHand, Kind::kSession},
                                    {90, kHand, Kind::kRunReturned, 40},
                                    {100, kHand, Kind::kEnded}},
                                   newest);
+  evidence.spec.workload.clients = clients;
   evidence.spec.plan.timed.push_back(
       {.kind = TimedFault::Kind::kCrash, .at = std::chrono::seconds(9), .task = std::string(kBoss)});
   return evidence;
@@ -426,6 +427,7 @@ std::vector<CheckerCase> CheckerCases() {
        Evidence({{1, kBoss, Kind::kLogged, 20}, {2, kBoss, Kind::kSaved, 20}}, 20),
        Evidence({{1, kBoss, Kind::kLogged, 10}, {2, kBoss, Kind::kSaved, 20}}, 20)},
       {"checkpoint.last_one_saves", "nobody saves for the chief", LastOne(40), LastOne(20)},
+      {"checkpoint.last_one_saves", "nobody asks for a chief that has a server", LastOne(20, true), LastOne(20)},
       {"stop.no_run_after_it_in_a_job", "a run after it",
        Evidence({{1, kHand, Kind::kRunStarted}, {2, kHand, Kind::kStopAsked}, {3, kHand, Kind::kRunReturned, 9}}),
        Evidence({{1, kHand, Kind::kRunStarted},

@@ -77,6 +77,7 @@ std::optional<Time> ChiefGone(const JobRun& run) {
 
 void CheckLastOne(const JobRun& run, Findings& findings) {
   if (run.spec.workload.kind == WorkloadKind::kSupervisor) return;  // a supervisor's worker saves nothing
+  if (run.spec.workload.clients) return;                            // whose chief has no server that could be asked
   const std::optional<Time> gone = ChiefGone(run);
   if (!gone.has_value()) return;
   std::map<std::string, std::int64_t, std::less<>> last;  // step by worker, in its newest session
@@ -136,8 +137,11 @@ const Checker kLastOneSaves = {
         "A worker that leaves the last steps unsaved leaves nothing else to see than what is not on the disk; a job in "
         "which others find its bug as well shows another of its effects.",
     .excuses =
-        "jobs of supervisors, workers that end within a minute of the chief's death, a checkpoint that has rotted",
-    .why = "such a worker may have looked for the chief before; a supervisor's worker saves nothing",
+        "jobs of supervisors and of clients without a server, workers that end within a minute of the chief's death, a "
+        "checkpoint that has rotted",
+    .why =
+        "such a worker may have looked for the chief before; a supervisor's worker saves nothing; a chief that has no "
+        "server cannot be asked whether it is there",
 };
 
 }  // namespace vigil::sim
