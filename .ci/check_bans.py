@@ -142,6 +142,7 @@ PLANTED = [
     ("wall-clock", "core/train/a_test.cc", "auto t = time(nullptr);"),
     ("threads", "replays/a.cc", "std::thread t(f);"),
     ("threads", "core/coord/a.h", "  std::mutex mutex_;"),
+    ("detach", "core/env/real/a.cc", "  thread.detach();"),
     ("randomness", "core/io/a.cc", "  std::shuffle(a, b, c);"),
     ("environment", "sim/a.cc", 'auto* x = getenv("HOME");'),
     ("files", "core/io/a.cc", "  std::ofstream out(path);"),

@@ -17,9 +17,9 @@ function(plant)
   file(WRITE ${work}/core/env/CMakeLists.txt "vigil_library(core_env HEADERS b.h DEPS core_base)\n")
 endfunction()
 
-# An empty `wanted` means that the tree must be accepted.
+# An empty `wanted` means that the tree must be accepted. More arguments go to cmake.
 function(expect name wanted)
-  execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${work} -B ${work}_build -DCMAKE_CXX_COMPILER=${CXX}
+  execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${work} -B ${work}_build -DCMAKE_CXX_COMPILER=${CXX} -DVIGIL_SANITIZE= ${ARGN}
     RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   string(REGEX REPLACE "[ \n]+" " " output "${output}")
   if("${wanted}" STREQUAL "")
@@ -33,6 +33,7 @@ endfunction()
 
 plant()
 expect("a sound tree" "")
+expect("a sound tree for sanitizers" "" -DVIGIL_SANITIZE=address,undefined)
 
 plant()
 file(WRITE ${work}/core/base/forgotten_test.cc "")

@@ -262,8 +262,12 @@ function(vigil_test name)
   set_property(GLOBAL APPEND PROPERTY VIGIL_REGISTERED_TESTS ${absolute})
   vigil_executable(${target}
     HEADERS ${arg_HEADERS} SOURCES ${arg_TESTS} ${arg_SOURCES} DEPS ${arg_DEPS} GTest::gmock GTest::gtest)
-  # By its name alone: it is made with fakes/, above core/.
-  target_link_libraries(${target} PRIVATE $<IF:$<BOOL:${VIGIL_SANITIZE}>,GTest::gmock_main,test_main>)
+  # By its name alone: it is made with fakes/, above core/. Sanitizers report crashes themselves.
+  set(main test_main)
+  if(VIGIL_SANITIZE)
+    set(main GTest::gmock_main)
+  endif()
+  target_link_libraries(${target} PRIVATE ${main})
   vigil_test_flags(${target})
   vigil_precompile(${target} tests)
   if(arg_ISOLATED)

@@ -9,10 +9,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <csignal>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -21,6 +21,7 @@
 namespace {
 
 std::array<char, 256> running_test{};  // its name, then zeros: a string cannot be read where nothing may be allocated
+std::atomic_flag reports;              // the first thread that crashes; others may follow it
 
 void Say(std::string_view text) {
   while (!text.empty()) {
@@ -36,12 +37,15 @@ void SayNumber(std::uintptr_t number, int base) {
   Say({digits.data(), static_cast<std::size_t>(end.ptr - digits.data())});
 }
 
-// Nothing in here allocates. The default is in force again when it runs (SA_RESETHAND), and follows when it returns.
+// Nothing in here takes from the heap. It ends with the default, and so as if there had been no handler.
 void OnCrash(int signal, siginfo_t* info, void*) {
+  while (reports.test_and_set()) pause();
   Say("\nSignal ");
   SayNumber(static_cast<std::uintptr_t>(signal), 10);
-  Say(" at address 0x");
-  SayNumber(reinterpret_cast<std::uintptr_t>(info->si_addr), 16);
+  if (info->si_code > 0) {  // not sent by somebody
+    Say(" at address 0x");
+    SayNumber(reinterpret_cast<std::uintptr_t>(info->si_addr), 16);
+  }
   Say(running_test[0] == '\0' ? " outside of tests" : " in test ");
   Say(running_test.data());
   Say(":\n");
@@ -57,6 +61,7 @@ void OnCrash(int signal, siginfo_t* info, void*) {
     Say(absl::Symbolize(at, name.data(), static_cast<int>(name.size())) ? name.data() : "(unknown)");
     Say("\n");
   }
+  std::signal(signal, SIG_DFL);
   raise(signal);
 }
 
@@ -70,13 +75,14 @@ class TestName final : public testing::EmptyTestEventListener {
 };
 
 void ReportCrashes() {
-  static std::array<char, 1 << 16> stack;  // of its own, where the test's has overflown
+  // Where the stack of this thread has overflown; another one's overflow ends without a word.
+  static std::array<char, 1 << 16> stack;
   const stack_t alternate = {.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
   sigaltstack(&alternate, nullptr);
   struct sigaction action {};
   action.sa_sigaction = &OnCrash;
-  action.sa_flags = static_cast<int>(SA_SIGINFO | SA_RESETHAND | SA_ONSTACK);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE}) sigaction(signal, &action, nullptr);
+  action.sa_flags = static_cast<int>(SA_SIGINFO | SA_ONSTACK);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(signal, &action, nullptr);
   std::array<void*, 1> first{};  // the first call loads a library
   backtrace(first.data(), 1);
 }

@@ -26,13 +26,12 @@ constexpr std::chrono::seconds kGoodbyesTake{30};
 
 struct Life {
   Time began = kBefore;
-  Time over = kNever;           // at the latest
-  Time end = kNever;            // of its program
-  bool ended = false;           // by itself
-  bool zombie = false;          // goes on beside the next one, until everything has healed
-  bool stays = false;           // is there when nobody asks for anything any more
-  Time trained = kBefore;       // when a run came back the last time
-  std::int64_t tasks_left = 0;  // that its program has started, and that still ran at its end
+  Time over = kNever;      // at the latest
+  Time end = kNever;       // of its program
+  bool ended = false;      // by itself
+  bool zombie = false;     // goes on beside the next one, until everything has healed
+  bool stays = false;      // is there when nobody asks for anything any more
+  Time trained = kBefore;  // when a run came back the last time
   Code code = Code::kOk;
 };
 using LifeName = std::pair<std::string, int>;  // the task, and which of its lives
@@ -55,7 +54,6 @@ Lives LivesOf(const JobHistory& history) {
       if (before != lives.end() && !before->second.zombie) before->second.over = moment.at;
     }
     if (moment.kind == JobMoment::Kind::kRunReturned) lives[NameOf(moment)].trained = moment.at;
-    if (moment.kind == JobMoment::Kind::kTaskLeft) ++lives[NameOf(moment)].tasks_left;
     if (moment.kind == JobMoment::Kind::kAtRest) lives[{moment.task, moment.life}].stays = true;
     if (moment.kind != JobMoment::Kind::kEnded) continue;
     Life& life = lives[NameOf(moment)];
@@ -110,32 +108,20 @@ std::int64_t Unheard(const JobRun& run, const Lives& lives, const std::string& s
   return alone + in_vain / kGoodbyes;
 }
 
-// How much may be left, for a reason.
-struct Explained {
-  std::int64_t steps = 0;
-  bool requests = false;  // what is under way belongs to a step, which may wait for many values
-  std::int64_t sessions = 0;
-};
-
-Explained ByGoodbyesThatWereNotHeard(const JobRun& run, const Lives& lives, const std::string& server,
-                                     const Life& life) {
-  const std::int64_t cleanups = Unheard(run, lives, server, life, "/CleanupGraph");
-  return {.steps = cleanups, .requests = cleanups > 0, .sessions = Unheard(run, lives, server, life, "/CloseSession")};
-}
-
-// What of "2 steps, 1 of /service/Method" has no such reason.
-std::string Unexplained(std::string_view all_held, const Explained& explained) {
+// What of "2 steps, 1 of /service/Method" goodbyes that were not heard do not explain.
+std::string Unexplained(const JobRun& run, const Lives& lives, const JobMoment& moment, const Life& life) {
+  const std::int64_t cleanups = Unheard(run, lives, moment.task, life, "/CleanupGraph");
+  const std::int64_t closings = Unheard(run, lives, moment.task, life, "/CloseSession");
   std::vector<std::string_view> left;
-  for (std::string_view rest = all_held; !rest.empty();) {
+  for (std::string_view rest = moment.subject; !rest.empty();) {
     const std::string_view held = rest.substr(0, rest.find(", "));
     rest.remove_prefix(std::min(rest.size(), held.size() + 2));
     std::int64_t count = 0;
     std::from_chars(held.data(), held.data() + held.size(), count);
-    const bool of_steps =
-        held.ends_with(" steps") ? count <= explained.steps : held.find(" of ") != held.npos && explained.requests;
+    // What is under way belongs to a step, which may wait for many values.
+    const bool of_steps = held.ends_with(" steps") ? count <= cleanups : held.find(" of ") != held.npos && cleanups > 0;
     // Each has a task that watches its servers.
-    const bool of_sessions =
-        (held.ends_with(" sessions") || held.ends_with(" of watch tasks")) && count <= explained.sessions;
+    const bool of_sessions = (held.ends_with(" sessions") || held.ends_with(" of watch tasks")) && count <= closings;
     if (!of_steps && !of_sessions) left.push_back(held);
   }
   return fmt::format("{}", fmt::join(left, ", "));
@@ -164,10 +150,7 @@ void CheckLook(const JobRun& run, JobMoment::Kind look, Findings& findings) {
     // The master of another task tells this one a little later that its graphs are not needed any more.
     if (!server && !run.spec.workload.master.empty()) continue;
     findings.Arm();
-    // Of a program: a task that still runs is in one step at the most. Whether it may, job.no_task_left says.
-    const std::string held =
-        Unexplained(moment.subject, server ? ByGoodbyesThatWereNotHeard(run, lives, moment.task, life)
-                                           : Explained{.steps = life.tasks_left});
+    const std::string held = server ? Unexplained(run, lives, moment, life) : moment.subject;
     const std::int64_t graphs = server ? Unheard(run, lives, moment.task, life, "/DeregisterGraph") : 0;
     if (!held.empty()) findings.Violate(moment, "a server that holds nothing for anybody", held);
     if (moment.step > graphs && !session_left) {
@@ -200,12 +183,13 @@ const Checker kResourcesReturn = {
         "gone within half a minute; graphs where such a session is left at the master that makes all; all on it where "
         "that master, or a training task with a master of its own that did not come back, died without a word in its "
         "time, and in the first minutes also where a client of that master did; programs that end with an error or are "
-        "killed, or whose sessions another task's master makes; of a program, as many steps as tasks that it has "
-        "started still run (job.no_task_left)",
+        "killed, or whose sessions another task's master makes; on the server of a program, as many steps as tasks "
+        "that it "
+        "has started still run at that moment",
     .why =
         "nobody tells the servers for ever what is not needed any more; a step that failed may still be on its way "
-        "out; "
-        "who runs a step when its program ends has not given it back",
+        "out; who runs a step when its program ends has not given it back (in calm lives job.no_task_left says whether "
+        "such a task may be left)",
 };
 
 }  // namespace vigil::sim

@@ -103,21 +103,6 @@ JobEvidence LeftAtTheMaster(std::string_view held, bool in_vain) {
   return evidence;
 }
 
-// A worker whose second life ends with something on its server, and one task of that life, or of that, still running.
-JobEvidence HeldByATask(std::string_view held, int life = 2) {
-  JobEvidence evidence = Evidence({{1, kHand, Kind::kStarted},
-                                   {2, kHand, Kind::kTaskLeft},
-                                   {3, kHand, Kind::kStarted},
-                                   {4, kHand, Kind::kRecovery},
-                                   {5, kHand, Kind::kTaskLeft},
-                                   {5, kHand, Kind::kAtRest},
-                                   {5, kHand, Kind::kEnded}});
-  for (std::size_t i = 2; i < evidence.history.size(); ++i) evidence.history[i].life = 2;
-  evidence.history[5].subject = held;
-  evidence.history.erase(evidence.history.begin() + (life == 2 ? 1 : 4));
-  return evidence;
-}
-
 }  // namespace
 
 std::vector<CheckerCase> RestCases() {
@@ -147,11 +132,6 @@ std::vector<CheckerCase> RestCases() {
        Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph", 11),
        Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph", 9)},
       {"job.resources_return", "the end of another life excuses it", HeldByALife(false), HeldByALife(true)},
-      {"job.resources_return", "a task that still runs excuses two steps", HeldByATask("1 steps"),
-       HeldByATask("2 steps")},
-      {"job.resources_return", "a task that still runs excuses a session", HeldByATask("1 steps"),
-       HeldByATask("1 steps, 1 sessions")},
-      {"job.resources_return", "a task of a life before excuses it", HeldByATask("1 steps"), HeldByATask("1 steps", 1)},
       {"job.resources_return", "a death before the server began excuses it", KilledAndBackAt(20, 10),
        KilledAndBackAt(20, 30)},
       {"job.resources_return", "the death of the master before the server began excuses it", MasterBackAt(20, 10),

@@ -60,7 +60,7 @@ class FactsRecorder final : public EventSink {
   // A file of the program's own, in bytes.
   void FoundDiary(std::size_t size, bool right);
   void SyncedDiary(std::size_t size);
-  // What its server holds when the program is about to return (JobMoment::kAtRest).
+  // What its server holds when the program is about to return (JobMoment::kAtRest), but for steps that tasks of it run.
   void AtRest(std::string holds, std::int64_t graphs);
   // The program has returned while that task of it still ran.
   void TaskLeft(std::string_view task);

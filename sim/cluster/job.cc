@@ -27,6 +27,7 @@
 #include "vigil/sim/cluster/chronicle.h"
 #include "vigil/sim/cluster/client_costs.h"
 #include "vigil/sim/cluster/facts_recorder.h"
+#include "vigil/sim/cluster/held.h"
 #include "vigil/sim/cluster/op_costs.h"
 #include "vigil/sim/cluster/orphans.h"
 #include "vigil/sim/cluster/process_tasks.h"
@@ -73,24 +74,6 @@ struct SetBack {
   T*& pointer;
   ~SetBack() { pointer = nullptr; }
 };
-
-// `requests`: also what is under way, which for a while may be that of others.
-std::string Held(const Server::Load& load, std::int64_t open_files, std::int64_t bytes_in_flight, bool requests) {
-  std::vector<std::string> held;
-  // Who runs a graph has what is its session's alone, also once the graph has been given back.
-  std::size_t users = load.graphs + load.steps;
-  for (const auto& [name, count] : load.under_way) users += static_cast<std::size_t>(count);
-  if (load.with_own > users) held.push_back(fmt::format("{} own resource sets", load.with_own));
-  if (open_files > 0) held.push_back(fmt::format("{} open files", open_files));
-  if (bytes_in_flight > 0) held.push_back(fmt::format("{} bytes in flight", bytes_in_flight));
-  if (load.steps > 0) held.push_back(fmt::format("{} steps", load.steps));
-  if (load.sessions > 0) held.push_back(fmt::format("{} sessions", load.sessions));
-  if (load.calls > 0 && requests) held.push_back(fmt::format("{} calls", load.calls));
-  if (requests) {
-    for (const auto& [name, count] : load.under_way) held.push_back(fmt::format("{} of {}", count, name));
-  }
-  return fmt::format("{}", fmt::join(held, ", "));
-}
 
 std::string AddressOf(std::string_view job, int index) { return fmt::format("{}-{}.sim:2222", job, index); }
 
@@ -353,7 +336,7 @@ void Job::Impl::ServeUntilTold(Machine& machine, const Env& env, Server& server,
   told.Wait(kNever);
   recorder.ToldToStop();
   server.Stop();
-  recorder.HasStopped(Held(server.load(), 0, 0, true));
+  recorder.HasStopped(Held(server.load(), {}));
   NoteTasksLeft(machine, nullptr, env, recorder);
 }
 
@@ -416,7 +399,8 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
   NoteTasksLeft(machine, server.get(), env, recorder);
   if (server != nullptr) {
     const Server::Load load = LoadOf(*server);  // first: others may add to the history while it is counted
-    recorder.AtRest(Held(load, 0, 0, false), static_cast<std::int64_t>(load.graphs));
+    const std::string held = Held(load, {.requests = false, .tasks = ProgramTasks(machine.node.TaskNames(), load)});
+    recorder.AtRest(held, static_cast<std::int64_t>(load.graphs));
   }
   return trained;
 }
@@ -508,13 +492,14 @@ void Job::Impl::LookAtRest(Duration later, JobMoment::Kind kind) {
   for (const auto& [name, member] : members) {
     if (member.machine->server == nullptr || member.machine->node.killed()) continue;
     const Server::Load load = LoadOf(*member.machine->server);
-    history.push_back({.at = world.now(),
-                       .task = name,
-                       .life = member.facts.lives,
-                       .kind = kind,
-                       .step = static_cast<std::int64_t>(load.graphs),
-                       .subject = Held(load, member.machine->node.open_files(),
-                                       world.network().BytesInFlight(member.machine->node.name()), true)});
+    history.push_back(
+        {.at = world.now(),
+         .task = name,
+         .life = member.facts.lives,
+         .kind = kind,
+         .step = static_cast<std::int64_t>(load.graphs),
+         .subject = Held(load, {.open_files = member.machine->node.open_files(),
+                                .bytes_in_flight = world.network().BytesInFlight(member.machine->node.name())})});
   }
 }
 

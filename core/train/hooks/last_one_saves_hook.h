@@ -2,7 +2,8 @@
 //
 // MonitoredTrainingSession gives it to workers of a cluster that have a checkpoint directory. At a clean end it asks
 // the chief's server ("chief:0", else "worker:0") whether it is still there; if not, and the newest checkpoint is not
-// of this step, it saves one with the scaffold's saver. A chief that is there saves itself.
+// of this step, it saves one with the scaffold's saver. A chief that is there saves itself. Where neither task has a
+// server in the cluster nobody can be asked, and nothing is saved.
 // Errors: what reading the step and saving fail with. Thread safety: as SessionRunHook.
 // Source: none in TensorFlow, where a chief that leaves first ends all saving (pain 6 of docs/differences.md).
 #ifndef VIGIL_CORE_TRAIN_HOOKS_LAST_ONE_SAVES_HOOK_H_

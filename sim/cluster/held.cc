@@ -1,0 +1,35 @@
+#include "vigil/sim/cluster/held.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "vigil/sim/cluster/process_tasks.h"
+
+namespace vigil::sim {
+
+std::string Held(const Server::Load& load, const HeldBeside& beside) {
+  std::vector<std::string> held;
+  // Who runs a graph has what is its session's alone, also once the graph has been given back.
+  std::size_t users = load.graphs + load.steps;
+  for (const auto& [name, count] : load.under_way) users += static_cast<std::size_t>(count);
+  if (load.with_own > users) held.push_back(fmt::format("{} own resource sets", load.with_own));
+  if (beside.open_files > 0) held.push_back(fmt::format("{} open files", beside.open_files));
+  if (beside.bytes_in_flight > 0) held.push_back(fmt::format("{} bytes in flight", beside.bytes_in_flight));
+  if (load.steps > beside.tasks) held.push_back(fmt::format("{} steps", load.steps - beside.tasks));
+  if (load.sessions > 0) held.push_back(fmt::format("{} sessions", load.sessions));
+  if (load.calls > 0 && beside.requests) held.push_back(fmt::format("{} calls", load.calls));
+  if (beside.requests) {
+    for (const auto& [name, count] : load.under_way) held.push_back(fmt::format("{} of {}", count, name));
+  }
+  return fmt::format("{}", fmt::join(held, ", "));
+}
+
+std::size_t ProgramTasks(const std::vector<std::string>& names, const Server::Load& load) {
+  return static_cast<std::size_t>(std::ranges::count_if(names, [&load](const std::string& name) {
+    return !IsProcessTask(name) && !load.under_way.contains(std::string(WithoutNumber(name)));
+  }));
+}
+
+}  // namespace vigil::sim
