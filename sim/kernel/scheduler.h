@@ -49,7 +49,7 @@ struct SchedulerOptions {
   Duration max_virtual{0};         // since the start; 0 = no limit
   std::uint64_t max_switches = 0;  // 0 = no limit
   Preempt preempt = Preempt::kNowhere;
-  double stalls = 0;  // the chance that a task stands still for a while at such a call; at spins a tenth of it
+  double stalls = 0;  // the chance that a task stands still for a while at such a call; at spins half of it
   const std::atomic<bool>* interrupt = nullptr;  // borrowed: ends Run() at a switch once it is set; may be null
   StepObserver* steps = nullptr;                 // borrowed: is told what tasks do; may be null
 };
