@@ -184,8 +184,7 @@ const Checker kResourcesReturn = {
         "that master, or a training task with a master of its own that did not come back, died without a word in its "
         "time, and in the first minutes also where a client of that master did; programs that end with an error or are "
         "killed, or whose sessions another task's master makes; on the server of a program, as many steps as tasks "
-        "that it "
-        "has started still run at that moment",
+        "that it has started still run at that moment",
     .why =
         "nobody tells the servers for ever what is not needed any more; a step that failed may still be on its way "
         "out; who runs a step when its program ends has not given it back (in calm lives job.no_task_left says whether "

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "vigil/sim/cluster/process_tasks.h"
 
 namespace vigil::sim {
@@ -26,10 +24,13 @@ std::string Held(const Server::Load& load, const HeldBeside& beside) {
   return fmt::format("{}", fmt::join(held, ", "));
 }
 
-std::size_t ProgramTasks(const std::vector<std::string>& names, const Server::Load& load) {
-  return static_cast<std::size_t>(std::ranges::count_if(names, [&load](const std::string& name) {
-    return !IsProcessTask(name) && !load.under_way.contains(std::string(WithoutNumber(name)));
-  }));
+bool IsOfServer(const std::string& task, const Server::Load& load) {
+  return load.under_way.contains(std::string(WithoutNumber(task)));
+}
+
+std::vector<std::string> ProgramTasks(std::vector<std::string> tasks, const Server::Load& load) {
+  std::erase_if(tasks, [&load](const std::string& task) { return IsProcessTask(task) || IsOfServer(task, load); });
+  return tasks;
 }
 
 }  // namespace vigil::sim

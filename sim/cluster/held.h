@@ -24,8 +24,10 @@ struct HeldBeside {
 // Graphs are not among it: a server may keep them for the next who has the same ones.
 std::string Held(const Server::Load& load, const HeldBeside& beside);
 
-// How many of these tasks of a process are its program's, and not the server's, nor of those that outlive a program.
-std::size_t ProgramTasks(const std::vector<std::string>& names, const Server::Load& load);
+// Whether a task of that name is one of those that the server has under way.
+bool IsOfServer(const std::string& task, const Server::Load& load);
+// Those tasks of a process that are its program's: neither the server's nor of those that outlive a program.
+std::vector<std::string> ProgramTasks(std::vector<std::string> tasks, const Server::Load& load);
 
 }  // namespace vigil::sim
 

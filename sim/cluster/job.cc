@@ -1,7 +1,6 @@
 #include "vigil/sim/cluster/job.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -30,7 +29,6 @@
 #include "vigil/sim/cluster/held.h"
 #include "vigil/sim/cluster/op_costs.h"
 #include "vigil/sim/cluster/orphans.h"
-#include "vigil/sim/cluster/process_tasks.h"
 #include "vigil/sim/cluster/restore_watch.h"
 #include "vigil/sim/cluster/server_watch.h"
 #include "vigil/sim/cluster/task_name.h"
@@ -301,18 +299,12 @@ void Job::Impl::Live(Machine& machine, const Env& env) {
 // the program: whoever waits for nothing, and has stood still a few times at the most, has ended then.
 void Job::Impl::NoteTasksLeft(const Machine& machine, const Server* server, const Env& env, FactsRecorder& recorder) {
   constexpr std::chrono::seconds kMoment{3};
-  std::map<std::string, int> beside;
-  if (server != nullptr) beside = server->load().under_way;
-  const auto is_beside = [&beside](const std::string& task) {
-    return beside.contains(std::string(WithoutNumber(task)));
-  };
-  for (const std::string& task : machine.node.TaskNames()) {
-    if (!IsProcessTask(task) && !is_beside(task)) recorder.TaskLeft(task);
-  }
-  if (beside.empty()) return;
+  const Server::Load load = server != nullptr ? server->load() : Server::Load{};
+  for (const std::string& task : ProgramTasks(machine.node.TaskNames(), load)) recorder.TaskLeft(task);
+  if (load.under_way.empty()) return;
   env.tasks->SleepUntil(DeadlineAfter(env, kMoment));
   for (const std::string& task : machine.node.TaskNames()) {
-    if (is_beside(task)) recorder.TaskLeft(task);
+    if (IsOfServer(task, load)) recorder.TaskLeft(task);
   }
 }
 
@@ -399,8 +391,8 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
   NoteTasksLeft(machine, server.get(), env, recorder);
   if (server != nullptr) {
     const Server::Load load = LoadOf(*server);  // first: others may add to the history while it is counted
-    const std::string held = Held(load, {.requests = false, .tasks = ProgramTasks(machine.node.TaskNames(), load)});
-    recorder.AtRest(held, static_cast<std::int64_t>(load.graphs));
+    const std::size_t tasks = ProgramTasks(machine.node.TaskNames(), load).size();
+    recorder.AtRest(Held(load, {.requests = false, .tasks = tasks}), static_cast<std::int64_t>(load.graphs));
   }
   return trained;
 }
