@@ -60,6 +60,21 @@ CheckerCase Counted(std::string_view forged, float keeps, float breaks) {
   return {"updates.exactly_once", forged, evidence(keeps), evidence(breaks)};
 }
 
+// The worker's counts after one run each. An attempt of the second run fails.
+JobEvidence CountedAfterFailure(std::initializer_list<float> counts) {
+  JobEvidence evidence = Evidence({{1, kHand, Kind::kStarted}});
+  const auto add = [&evidence](std::initializer_list<Told> lines) {
+    for (JobMoment& moment : Tell(lines)) evidence.history.push_back(std::move(moment));
+  };
+  for (int i = 1; const float count : counts) {
+    add({{i, kHand, Kind::kRunStarted}});
+    if (i == 2) add({{i, kHand, Kind::kAttempt, 0, Code::kUnavailable}});
+    add({{i, kHand, Kind::kRunReturned, i, Code::kOk, {count}}});
+    ++i;
+  }
+  return evidence;
+}
+
 // The model was restored with a count of 5. Within a run a server applies the worker's update so often; the worker is
 // told that count.
 JobEvidence Applied(int times, float told, Code before = Code::kOk) {
@@ -73,6 +88,15 @@ JobEvidence Applied(int times, float told, Code before = Code::kOk) {
   if (before != Code::kOk) add({{4, kHand, Kind::kAttempt, 0, before}, {4, kHand, Kind::kRecovery, 0, before}});
   for (int i = 0; i < times; ++i) add({{5, "ps:0", Kind::kApplied, 6 + i}});
   add({{6, kHand, Kind::kAttempt}, {7, kHand, Kind::kRunReturned, 1, Code::kOk, {told}}});
+  return evidence;
+}
+
+// The server tells of two updates in this order: one of an attempt that fails, and one of the attempt that comes back.
+JobEvidence AppliedInOrder(std::int64_t first, std::int64_t second) {
+  JobEvidence evidence = Applied(2, 7, Code::kUnavailable);
+  const auto told = std::ranges::find(evidence.history, Kind::kApplied, &JobMoment::kind);
+  told->step = first;
+  (told + 1)->step = second;
   return evidence;
 }
 
@@ -394,6 +418,11 @@ std::vector<CheckerCase> CheckerCases() {
   std::vector<CheckerCase> cases = {
       Counted("an update is lost", 6, 5),
       Counted("an update is applied twice", 6, 7),
+      {"updates.exactly_once", "a failed attempt counts twice", CountedAfterFailure({5, 6, 8}),
+       CountedAfterFailure({5, 7, 9})},
+      {"updates.exactly_once", "a failed attempt counts when the next run has long returned",
+       CountedAfterFailure({5, 6, 8, 9}), CountedAfterFailure({5, 6, 7, 9})},
+      {"updates.as_applied", "an update makes two of one", AppliedInOrder(7, 6), AppliedInOrder(7, 8)},
       {"updates.as_applied", "an update is applied twice", Applied(1, 6), Applied(2, 6)},
       {"updates.as_applied", "no server has applied an update", Applied(1, 5), Applied(0, 5)},
       {"updates.as_applied", "what is read was overwritten by a restore", Applied(1, 6), Applied(1, 9)},

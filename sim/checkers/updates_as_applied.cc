@@ -2,7 +2,8 @@
 // counts before and after. Each server tells of every write to the count that it keeps of a replica's updates
 // (sim/cluster/update_watch.h): one applied, or the count overwritten, by a restore or an initialisation.
 //
-// * An update changes what was there by one. What was overwritten stays overwritten, and nothing else changes.
+// * An update changes what was there by one. What was overwritten stays overwritten, and nothing else changes. Two
+//   that a server applies at once it may tell of in either order: none is missing when a run of their replica returns.
 // * An attempt applies at most once to each server, whether it comes back or not, by its number; the one that comes
 //   back, exactly once to all of them before it does. An attempt that failed may apply late, but not after the next run
 //   of its replica has returned.
@@ -30,6 +31,7 @@ namespace {
 // Of one replica on one server.
 struct AppliedCount {
   std::optional<std::int64_t> now;    // none: the server has begun anew
+  std::set<std::int64_t> early;       // counts beyond now that were told before those between
   std::vector<std::int64_t> held;     // since the attempt began
   std::set<std::int64_t> ever;        // attempts that were applied
   std::set<std::int64_t> in_attempt;  // since the attempt began
@@ -38,7 +40,23 @@ struct AppliedCount {
   void Begin() {
     held.clear();
     if (now.has_value()) held.push_back(*now);
+    held.insert(held.end(), early.begin(), early.end());
     in_attempt.clear();
+  }
+
+  void Set(std::int64_t count) {
+    now = count;
+    early.clear();
+  }
+
+  // false: no update can have made it.
+  bool Update(std::int64_t count) {
+    if (!now.has_value() || count <= *now || !early.insert(count).second) {
+      Set(count);
+      return false;
+    }
+    while (early.erase(*now + 1) > 0) ++*now;
+    return true;
   }
 };
 
@@ -57,7 +75,7 @@ class AppliedUpdates {
         break;
       case JobMoment::Kind::kStarted:
         if (IsServer(moment.task)) {
-          for (auto& [replica, count] : counts_[moment.task]) count.now.reset();
+          for (auto& [replica, count] : counts_[moment.task]) count.now.reset(), count.early.clear();
         }
         break;
       case JobMoment::Kind::kApplied:
@@ -66,7 +84,7 @@ class AppliedUpdates {
       case JobMoment::Kind::kAssigned:
         for (const std::string& viewer : ViewersOf(moment.subject)) {
           AppliedCount& count = counts_[moment.task][viewer];
-          count.now = moment.step;
+          count.Set(moment.step);
           count.held.push_back(moment.step);
         }
         break;
@@ -116,11 +134,12 @@ class AppliedUpdates {
   void Apply(const JobMoment& moment) {
     findings_.Arm();
     AppliedCount& count = counts_[moment.task][moment.subject];
-    if (!count.now.has_value() || moment.step != *count.now + 1) {
+    const std::optional<std::int64_t> before = count.now;
+    if (!count.Update(moment.step)) {
       findings_.Violate(
           moment,
-          count.now.has_value()
-              ? fmt::format("a count of {} after one more update of {}", *count.now + 1, moment.subject)
+          before.has_value()
+              ? fmt::format("a count of {} after one more update of {}", *before + 1, moment.subject)
               : fmt::format("no update of {}: the model was neither restored nor initialised", moment.subject),
           fmt::format("{}", moment.step));
     }
@@ -129,7 +148,8 @@ class AppliedUpdates {
     }
     for (const std::string& viewer : ViewersOf(moment.subject)) {
       AppliedCount& seen = counts_[moment.task][viewer];
-      seen.now = moment.step;
+      seen.now = count.now;
+      seen.early = count.early;
       seen.held.push_back(moment.step);
       seen.in_attempt.insert(moment.attempt);
       ++seen.applied_since;
@@ -152,6 +172,10 @@ class AppliedUpdates {
       if (followed == followed_.end() && count.applied_since > attempts.most()) {
         findings_.Violate(moment, fmt::format("at most {} updates on {}, one an attempt", attempts.most(), server),
                           fmt::format("{}", count.applied_since));
+      }
+      if (followed == followed_.end() && !count.early.empty()) {
+        findings_.Violate(moment, fmt::format("an update to {} on {}", *count.now + 1, server),
+                          fmt::format("one to {}", *count.early.begin()));
       }
       const auto read = static_cast<std::int64_t>(moment.ledger[i]);
       if (std::ranges::find(count.held, read) == count.held.end()) {
@@ -197,12 +221,12 @@ const Checker kUpdatesAsApplied = {
         "What is lost or repeated for good updates.exactly_once finds in the next count. It alone looks at what comes "
         "close to a restore.",
     .excuses =
-        "an attempt that failed and applies late, until the next run of its replica has returned; updates of the other "
-        "process where a replica that was taken for dead goes on beside the one that follows it (zombie), until one of "
-        "them returns after everything has healed",
+        "an attempt that failed and applies late, until the next run of its replica has returned, and until then the "
+        "order in which a server tells of two updates; updates of the other process where a replica that was taken for "
+        "dead goes on beside the one that follows it (zombie), until one of them returns after everything has healed",
     .why =
-        "nobody knows of a lost operation whether it was applied; both count as the same replica, each attempt still "
-        "once",
+        "nobody knows of a lost operation whether it was applied, and a server that has changed a variable may tell of "
+        "it later; both count as the same replica, each attempt still once",
 };
 
 }  // namespace vigil::sim

@@ -1,16 +1,19 @@
 // The ledger: in every step of a replica, each parameter server also counts it, by the same op that updates the model.
 //
 // Between two runs that returned, the count of the own replica grows by one for the run itself, and by at most one for
-// each attempt that failed since: it may have taken effect on some servers before it failed. Where the model was
+// each attempt that failed since: it may have taken effect on some servers before it failed. One that has not when the
+// run that returns reads the count may yet, until that run has returned: the next one reads it. Where the model was
 // restored or initialised meanwhile (by anybody: the variables are everybody's), as its server says, the count begins
 // anew from what the checkpoint had.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "vigil/sim/checkers/attempts.h"
 #include "vigil/sim/checkers/checker.h"
 
 namespace vigil::sim {
@@ -18,10 +21,13 @@ namespace {
 
 struct Replica {
   std::vector<float> last;       // of the last run that returned
+  std::vector<float> late;       // attempts that failed before it and that it did not count
   std::size_t last_started = 0;  // that run: its place in the history
   std::size_t started = 0;       // the run under way
-  std::int64_t attempts = 0;     // raw runs since the last run that returned, but for the one that makes it return
-  bool came_back = false;        // one of them
+  Attempts attempts;
+
+  // That no run has returned from, but for the one that makes it return.
+  float InVain() const { return static_cast<float>(attempts.most() - 1); }
 };
 
 // Replicas that several processes are: the old one was taken for dead, and lives on until everything has healed.
@@ -30,18 +36,19 @@ using FollowedReplicas = std::map<std::string, bool, std::less<>>;  // whether e
 // Where in the history each count was last overwritten: by server and replica.
 using Overwritten = std::map<std::pair<std::string, std::string>, std::size_t>;
 
-void CompareLedgers(const Overwritten& overwritten, const JobMoment& moment, const Replica& replica, bool alone,
+void CompareLedgers(const Overwritten& overwritten, const JobMoment& moment, Replica& replica, bool alone,
                     Findings& findings) {
   for (std::size_t i = 0; i < moment.ledger.size(); ++i) {
     findings.Arm();
     const float least = replica.last[i] + 1;
-    const float most = least + static_cast<float>(replica.attempts);
+    const float most = least + replica.InVain() + replica.late[i];
+    replica.late[i] = std::clamp(most - moment.ledger[i], 0.0F, replica.InVain());
     if (moment.ledger[i] >= least && (moment.ledger[i] <= most || !alone)) continue;
     const auto place = overwritten.find({fmt::format("ps:{}", i), std::string(WithoutZombie(moment.task))});
     if (place != overwritten.end() && place->second >= replica.last_started) continue;
     findings.Violate(moment,
-                     fmt::format("{:g} to {:g} updates on ps:{} ({:g} before, {} failed attempts)", least, most, i,
-                                 replica.last[i], replica.attempts),
+                     fmt::format("{:g} to {:g} updates on ps:{} ({:g} before, {:g} failed attempts)", least, most, i,
+                                 replica.last[i], most - least),
                      fmt::format("{:g}", moment.ledger[i]));
   }
 }
@@ -53,6 +60,7 @@ void CheckUpdates(const JobRun& run, Findings& findings) {
   for (std::size_t place = 0; place < run.history.size(); ++place) {
     const JobMoment& moment = run.history[place];
     Replica& replica = replicas[moment.task];
+    replica.attempts.See(moment);
     switch (moment.kind) {
       case JobMoment::Kind::kReplaced:
         replica = replicas[moment.subject];
@@ -62,7 +70,7 @@ void CheckUpdates(const JobRun& run, Findings& findings) {
         for (auto& [name, healed] : followed) healed = true;
         break;
       case JobMoment::Kind::kStarted:
-        replica = Replica();
+        replica = {.attempts = replica.attempts};
         break;
       case JobMoment::Kind::kRunStarted:
         replica.started = place;
@@ -70,18 +78,16 @@ void CheckUpdates(const JobRun& run, Findings& findings) {
       case JobMoment::Kind::kAssigned:
         overwritten[{moment.task, moment.subject}] = place;
         break;
-      case JobMoment::Kind::kAttempt:
-        // One that came back is repeated if a hook behind it failed.
-        if (moment.code != Code::kOk || std::exchange(replica.came_back, true)) ++replica.attempts;
-        break;
       case JobMoment::Kind::kRunReturned:
-        if (const auto other = followed.find(WithoutZombie(moment.task)); !replica.last.empty())
+        if (const auto other = followed.find(WithoutZombie(moment.task)); !replica.last.empty()) {
           CompareLedgers(overwritten, moment, replica, other == followed.end(), findings);
+        } else {
+          replica.late.assign(moment.ledger.size(), replica.InVain());
+        }
         std::erase_if(followed, [&](const auto& entry) { return entry.second && entry.first == moment.task; });
         replica.last = moment.ledger;
         replica.last_started = replica.started;
-        replica.attempts = 0;
-        replica.came_back = false;
+        replica.attempts = Attempts();
         break;
       default:
         break;
@@ -104,13 +110,15 @@ const Checker kUpdatesExactlyOnce = {
         "It looks from outside, at what sessions read. updates.as_applied believes what the servers tell, and sees "
         "nothing where one does not tell.",
     .excuses =
-        "as many further updates as attempts were made in vain since the last run that returned; counts that a restore "
+        "as many further updates as attempts were made in vain since the last run that returned, or before it and not "
+        "counted by it; counts that a restore "
         "or "
         "an initialisation of the model has overwritten, as their server says, since the last run that returned began; "
         "updates of the other process where a replica that was taken for dead goes on (zombie), until a run returns "
         "after everything has healed",
     .why =
-        "a failed attempt may have taken effect on some servers, and what a restore brings is what the checkpoint had; "
+        "a failed attempt may have taken effect on some servers, or take effect after the next one has read the count; "
+        "and what a restore brings is what the checkpoint had; "
         "two processes of one replica share its count",
 };
 

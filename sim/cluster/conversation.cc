@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string_view>
 #include <utility>
@@ -46,6 +47,12 @@ bool SeveralTalk(const JobSpec& job) {
   int talk = 0;
   for (const auto& [name, count] : job.tasks) talk += name == "ps" ? 0 : count;
   return talk > 1;
+}
+
+// A client answers what is fed itself.
+bool NeedsTheMaster(const RunSpec& spec) {
+  const auto is_fed = [&spec](const Output& fetch) { return std::ranges::find(spec.feeds, fetch) != spec.feeds.end(); };
+  return !spec.targets.empty() || !std::ranges::all_of(spec.fetches, is_fed);
 }
 
 absl::Status GivesUp(std::string_view why) {
@@ -210,7 +217,7 @@ absl::Status Conversation::Reset(Line& line) {
   const RandomStep step = steps_->Next();
   for (const auto& each : lines_) {
     const Heard heard = RunBy(*each->cluster, step, RunStep);
-    if (heard.status.ok())
+    if (heard.status.ok() && NeedsTheMaster(step.spec))
       parts_.recorder.Answered(Code::kOk, {.took = heard.took, .wrong = "a session answers whose master was reset"});
   }
   state_ = std::make_shared<ResourceManager>(env_);

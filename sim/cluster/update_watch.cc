@@ -8,7 +8,6 @@
 
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/kernel.h"
-#include "vigil/core/ops/variable.h"
 
 namespace vigil::sim {
 namespace {
@@ -50,8 +49,7 @@ Kernel Watched(Kernel right, LedgerWrite::Kind kind, Told told) {
       return absl::OkStatus();
     }
     if (!NameCount(c.holder().name, write)) return absl::OkStatus();
-    VIGIL_ASSIGN_OR_RETURN(const Variable* const variable, Variable::Of(c));
-    write.value = static_cast<std::int64_t>(variable->Read().scalar<float>());
+    write.value = static_cast<std::int64_t>(c.output(0).scalar<float>());  // not the variable's, which others change
     told(write);
     return absl::OkStatus();
   };
