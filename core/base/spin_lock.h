@@ -24,8 +24,8 @@ class SpinLock {
   }
   void Unlock() {
     busy_.clear(std::memory_order_release);
-    if (Turns::taker != nullptr) --Turns::taker->spin_locks_held;
-    Turns::AfterShared();
+    TurnTaker* const taker = Turns::taker;
+    if (taker != nullptr && --taker->spin_locks_held == 0) taker->AfterShared();
   }
 
  private:

@@ -25,6 +25,13 @@ bool IsValidName(std::string_view name) {
 
 }  // namespace
 
+bool Node::IsPerSession() const {
+  if (!def->per_session) return false;
+  const auto attr = attrs.find("shared_name");
+  const std::string* const shared = attr == attrs.end() ? nullptr : std::get_if<std::string>(&attr->second);
+  return shared == nullptr || shared->empty();
+}
+
 PartialShape DeclaredShape(const Node& node) {
   const auto declared = node.attrs.find("shape");
   const Shape* const shape = declared == node.attrs.end() ? nullptr : std::get_if<Shape>(&declared->second);

@@ -75,6 +75,8 @@ struct Node {
   // kNoNode: they do not. Filled in by the graph.
   NodeId refers_to = kNoNode;
 
+  // Whether what it stands for, or keeps for itself, is its session's alone.
+  bool IsPerSession() const;
   // Whether input i is not a value but a reference.
   bool TakesReference(int i) const {
     return def->TakesReference(i) || (i == 0 && def->passes_handles && refers_to != kNoNode);

@@ -74,7 +74,7 @@ class KernelContext {
 
   // The session whose own the resource of that node is, on a worker of a cluster; "" elsewhere, or if it is shared.
   const std::string& own_session(const Node& holder) const {
-    return AttrOr(holder, "shared_name", kEmpty).empty() && own_ != nullptr ? own_->session() : kEmpty;
+    return own_ != nullptr && holder.IsPerSession() ? own_->session() : kEmpty;
   }
 
   // The node that stands for the resource: where the op's first reference comes from, or the node itself.
@@ -141,7 +141,7 @@ class KernelContext {
   absl::StatusOr<std::shared_ptr<T>> ResourceOf(const Node& holder, Make make) {
     VIGIL_RETURN_IF_ERROR(CheckKind(holder, T::kKind));
     const std::string& shared_name = AttrOr(holder, "shared_name", kEmpty);
-    ResourceManager& manager = T::kPerSession && shared_name.empty() ? *own_ : *shared_;
+    ResourceManager& manager = holder.IsPerSession() ? *own_ : *shared_;
     std::shared_ptr<T> found =
         manager.GetOrCreate<T>(AttrOr(holder, "container", kEmpty), shared_name.empty() ? holder.name : shared_name,
                                [&make] { return make(); });

@@ -80,8 +80,8 @@ struct OpDef {
       {};  // the kKind of that resource (resource.h): kernels that want another get an error; "": unknown
   Kernel read =
       nullptr;  // of a resource: gives its value to who wants a value instead of the reference (null: it has none)
-  // The resource, or what the node keeps, is its session's alone, unless the node has a shared_name. As its type says:
-  // kPerSession.
+  // The resource, or what the node keeps, is its session's alone, unless the node has a shared_name
+  // (Node::IsPerSession).
   bool per_session = false;
   // The node keeps something from one run to the next for itself (a random op): resource() of its kernel is its own.
   bool keeps_state = false;

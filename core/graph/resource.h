@@ -1,8 +1,8 @@
 // State that outlives a run (a variable, a queue, an iterator) and where it is kept.
 //
-// A resource's type T says how it is kept:
-//   static constexpr std::string_view kKind = "queue";   // its own name space
-//   static constexpr bool kPerSession = true; // never shared between sessions, unless the node has a shared_name
+// A resource's type T has its own name space:
+//   static constexpr std::string_view kKind = "queue";
+// Whether sessions share it, its node says (OpDef::per_session).
 #ifndef VIGIL_CORE_GRAPH_RESOURCE_H_
 #define VIGIL_CORE_GRAPH_RESOURCE_H_
 

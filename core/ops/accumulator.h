@@ -35,7 +35,6 @@ struct AccumulatorOptions {
 class ConditionalAccumulator : public Resource {
  public:
   static constexpr std::string_view kKind = "accumulator";
-  static constexpr bool kPerSession = true;
 
   ConditionalAccumulator(const Env& env, AccumulatorOptions options);
   // What the node says that stands for one. REQUIRES: its signature was checked.

@@ -111,7 +111,7 @@ void RegisterFamily(OpRegistry& registry, const std::string& prefix) {
                      .output_types = AccumulatorTypes,
                      .is_resource = true,
                      .resource_kind = ConditionalAccumulator::kKind,
-                     .per_session = ConditionalAccumulator::kPerSession});
+                     .per_session = true});
   registry.Register({.name = prefix + "AccumulatorApplyGradient",
                      .inputs = 3,
                      .output_types = ApplyTypes,

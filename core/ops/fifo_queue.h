@@ -31,7 +31,6 @@ namespace vigil {
 class FifoQueue : public Resource {
  public:
   static constexpr std::string_view kKind = "queue";
-  static constexpr bool kPerSession = true;
   using Element = std::vector<Tensor>;
 
   // Of one that gives its elements in random order. Until it is closed it keeps so many.

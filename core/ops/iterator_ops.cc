@@ -17,7 +17,6 @@ namespace {
 class RangePosition : public Resource {
  public:
   static constexpr std::string_view kKind = "iterator";
-  static constexpr bool kPerSession = true;
 
   // Thread safety: safe from any task. False: at the end.
   bool Next(std::int64_t stop, std::int64_t* value) {
@@ -158,7 +157,7 @@ void RegisterIteratorOps(OpRegistry& registry) {
                      .output_types = DatasetIteratorTypes,
                      .is_resource = true,
                      .resource_kind = IteratorResource::kKind,
-                     .per_session = IteratorResource::kPerSession});
+                     .per_session = true});
   registry.Register(
       {.name = "MakeIterator", .inputs = 2, .output_types = BeginTypes, .compute = BeginIterator, .ref_inputs = 3});
   registry.Register({.name = "IteratorToStringHandle",
@@ -170,7 +169,7 @@ void RegisterIteratorOps(OpRegistry& registry) {
                      .output_types = IteratorTypes,
                      .is_resource = true,
                      .resource_kind = RangePosition::kKind,
-                     .per_session = RangePosition::kPerSession});
+                     .per_session = true});
   registry.Register(
       {.name = "IteratorGetNext", .inputs = 1, .output_types = GetNextTypes, .compute = GetNext, .ref_inputs = 1});
   registry.Register({.name = "SerializeIterator",

@@ -24,7 +24,6 @@ namespace vigil {
 class Variable : public Resource {
  public:
   static constexpr std::string_view kKind = "variable";
-  static constexpr bool kPerSession = false;
 
   Variable(const Env& env, DType dtype);
   // The type that a node says its variable has.

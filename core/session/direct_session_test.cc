@@ -173,7 +173,7 @@ TEST_F(DirectSessionTest, SharedResourcesAreSharedButWhatIsPerSession) {
 
 TEST_F(DirectSessionTest, WhoWaitsForWhatIsSharedIsWokenByTheEndOfItsSession) {
   const auto shared = std::make_shared<ResourceManager>(fake_.env());
-  const Output wait = g_.Node("WaitShared", "wait_shared", {g_.Node("Gate", "shared_gate")});
+  const Output wait = g_.Node("Wait", "wait_shared", {g_.Node("SharedGate", "shared_gate")});
   const std::unique_ptr<Session> session = NewSession({.shared_resources = shared});
   Start("waits", *session, wait);
   EXPECT_THAT(lines_, IsEmpty());

@@ -12,7 +12,6 @@ namespace {
 
 struct Cell : Resource {
   static constexpr std::string_view kKind = "cell";
-  static constexpr bool kPerSession = false;
   std::atomic<std::int64_t> value{0};
   std::atomic<bool> set{false};
 };
@@ -44,7 +43,6 @@ absl::Status Bump(KernelContext& c) {
 
 struct Gate : Resource {
   static constexpr std::string_view kKind = "gate";
-  static constexpr bool kPerSession = true;
   explicit Gate(const Env& env) : mutex(env.tasks->NewMutex("gate")), changed(env.tasks->NewCondition("gate")) {}
   void Cancel() override {
     MutexLock lock(*mutex);
@@ -55,20 +53,12 @@ struct Gate : Resource {
   bool open = false;  // guarded by *mutex
 };
 
-struct SharedGate : Gate {
-  static constexpr std::string_view kKind = "shared gate";
-  static constexpr bool kPerSession = false;
-  using Gate::Gate;
-};
-
-template <typename AnyGate>
-AnyGate& GateOf(KernelContext& c) {
-  return **c.resource<AnyGate>([&c] { return std::make_shared<AnyGate>(c.env()); });
+Gate& GateOf(KernelContext& c) {
+  return **c.resource<Gate>([&c] { return std::make_shared<Gate>(c.env()); });
 }
 
-template <typename AnyGate>
 absl::Status WaitAtGate(KernelContext& c) {
-  Gate& gate = GateOf<AnyGate>(c);
+  Gate& gate = GateOf(c);
   MutexLock lock(*gate.mutex);
   while (!gate.open) {
     if (c.cancelled()) return MakeStatus(Code::kCancelled, "waiting was cancelled");
@@ -79,7 +69,7 @@ absl::Status WaitAtGate(KernelContext& c) {
 }
 
 absl::Status OpenGate(KernelContext& c) {
-  Gate& gate = GateOf<Gate>(c);
+  Gate& gate = GateOf(c);
   MutexLock lock(*gate.mutex);
   gate.open = true;
   gate.changed->NotifyAll();
@@ -116,10 +106,9 @@ OpRegistry TestOps() {
       {.name = "Set", .inputs = 2, .output_types = number, .compute = Set, .ref_inputs = 1, .forwards_ref = true});
   ops.Register(
       {.name = "Bump", .inputs = 2, .output_types = number, .compute = Bump, .ref_inputs = 1, .forwards_ref = true});
-  ops.Register({.name = "Gate", .output_types = Always({DType::kResource}), .is_resource = true});
-  ops.Register({.name = "Wait", .inputs = 1, .output_types = number, .compute = WaitAtGate<Gate>, .ref_inputs = 1});
-  ops.Register(
-      {.name = "WaitShared", .inputs = 1, .output_types = number, .compute = WaitAtGate<SharedGate>, .ref_inputs = 1});
+  ops.Register({.name = "Gate", .output_types = Always({DType::kResource}), .is_resource = true, .per_session = true});
+  ops.Register({.name = "SharedGate", .output_types = Always({DType::kResource}), .is_resource = true});
+  ops.Register({.name = "Wait", .inputs = 1, .output_types = number, .compute = WaitAtGate, .ref_inputs = 1});
   ops.Register({.name = "Open", .inputs = 1, .output_types = number, .compute = OpenGate, .ref_inputs = 1});
   ops.Register({.name = "Fail", .output_types = number, .compute = [](KernelContext& c) {
                   return MakeStatus(static_cast<Code>(c.attr<std::int64_t>("code")), "as asked");

@@ -4,8 +4,8 @@
 //   Input            a placeholder: an error unless fed
 //   Add(a, b), Copy(a)
 //   Cell             an int64 variable; Set(ref, value), Bump(ref, by) give the new value
-//   Gate             a handle; Wait(ref) blocks until Open(ref) was run, WaitShared(ref) for ever: at a gate of several
-//                    sessions
+//   Gate             a handle; Wait(ref) blocks until Open(ref) was run
+//   SharedGate       the same, of several sessions
 //   Fail             attr "code": that error; Throw throws
 //   Big(a)           a vector of 1000 int64 that begins with a
 #ifndef VIGIL_CORE_SESSION_TEST_OPS_H_

@@ -151,14 +151,9 @@ absl::StatusOr<std::shared_ptr<RegisteredGraph>> RegisteredGraph::Create(const E
 }
 
 bool RegisteredGraph::KeepsOwn() const {
-  for (NodeId id = 0; id < graph_.size(); ++id) {
-    const Node& node = graph_.node(id);
-    if (!node.def->per_session) continue;
-    const auto shared = node.attrs.find("shared_name");
-    const std::string* const name = shared == node.attrs.end() ? nullptr : std::get_if<std::string>(&shared->second);
-    if (name == nullptr || name->empty()) return true;
-  }
-  return false;
+  NodeId id = 0;
+  while (id < graph_.size() && !graph_.node(id).IsPerSession()) ++id;
+  return id < graph_.size();
 }
 
 absl::Status RegisteredGraph::FindEdges(const TaskAddresses& cluster) {

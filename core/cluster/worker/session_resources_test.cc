@@ -11,7 +11,6 @@ namespace {
 
 struct Thing final : Resource {
   static constexpr std::string_view kKind = "thing";
-  static constexpr bool kPerSession = true;
   void Cancel() override { ++cancelled; }
   int cancelled = 0;
 };

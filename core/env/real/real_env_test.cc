@@ -7,12 +7,14 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <future>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -151,6 +153,30 @@ TEST(PosixFiles, AFullDeviceIsReported) {
   EXPECT_EQ(CodeOf(status), Code::kResourceExhausted);
   EXPECT_EQ(MessageOf(status), "append to /dev/full: No space left on device");
 }
+
+// To make a thread costs more than to wake one.
+TEST(RealEnv, AThreadIsUsedAgain) {
+  RealEnv real;
+  Tasks& tasks = *real.env().tasks;
+  std::set<std::uint64_t> threads;  // the system gives no number twice as soon as this
+  constexpr std::size_t kTasks = 1000;
+  for (std::size_t i = 0; i < kTasks; ++i)
+    tasks.Spawn("one of many", [&] { threads.insert(tasks.CurrentTask()); })->Join(kNever);
+  EXPECT_LT(threads.size(), kTasks);
+}
+
+#ifndef __SANITIZE_THREAD__  // which lets no forked process make threads
+TEST(RealEnv, AForkedProcessHasItsOwnThreads) {
+  RealEnv real;
+  Tasks& tasks = *real.env().tasks;
+  for (int i = 0; i < 10; ++i) tasks.Spawn("of the parent", [] {})->Join(kNever);
+  const auto run_tasks = [&tasks] {
+    for (int i = 0; i < 10; ++i) tasks.Spawn("of the child", [] {})->Join(kNever);
+    _exit(0);
+  };
+  EXPECT_EXIT(run_tasks(), testing::ExitedWithCode(0), "");
+}
+#endif
 
 TEST(RealEnv, WhatATaskThatIsStillRunningUsesStays) {
   std::promise<void> go;

@@ -32,8 +32,13 @@ class Threads final : public Tasks {
   std::vector<std::string> WaitForAll(Duration patience);
 
  private:
+  struct Completion;
+  class Handle;
   class Roster;
+  class Work;
+  class Idle;
   const std::shared_ptr<Roster> running_;
+  const std::shared_ptr<Idle> idle_;
   std::weak_ptr<void> kept_;
 };
 

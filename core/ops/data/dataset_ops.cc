@@ -157,7 +157,7 @@ void RegisterDatasetOps(OpRegistry& registry) {
                        .compute = Filling(make),
                        .ref_inputs = references,
                        .resource_kind = DatasetResource::kKind,
-                       .per_session = DatasetResource::kPerSession,
+                       .per_session = true,
                        .keeps_state = true,
                        .fills_resource = true});
   };

@@ -23,7 +23,6 @@ namespace vigil {
 class DatasetResource : public Resource {
  public:
   static constexpr std::string_view kKind = "dataset";
-  static constexpr bool kPerSession = true;
 
   // What the node that runs stands for from now on.
   static absl::Status Fill(KernelContext& c, DatasetPtr dataset);
@@ -40,7 +39,6 @@ class DatasetResource : public Resource {
 class IteratorResource : public Resource {
  public:
   static constexpr std::string_view kKind = "dataset iterator";
-  static constexpr bool kPerSession = true;
 
   IteratorResource(const Env& env, std::vector<DType> types)
       : types_(std::move(types)), mutex_(env.tasks->NewMutex("iterator")) {}

@@ -26,7 +26,6 @@ namespace vigil {
 class RandomGenerator : public Resource {
  public:
   static constexpr std::string_view kKind = "random generator";
-  static constexpr bool kPerSession = true;
 
   // Of the node that runs, from its attributes seed and seed2. Both 0: seeds are drawn from the environment, once.
   static absl::StatusOr<RandomGenerator*> Of(KernelContext& c);

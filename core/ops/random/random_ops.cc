@@ -131,7 +131,7 @@ void RegisterRandomOps(OpRegistry& registry) {
                        .output_types = std::move(types),
                        .compute = std::move(compute),
                        .resource_kind = RandomGenerator::kKind,
-                       .per_session = RandomGenerator::kPerSession,
+                       .per_session = true,
                        .keeps_state = true});
   };
   add("RandomUniform", 1, RandomTypes, RandomNumbers<FillUniform, FillUniform>);
