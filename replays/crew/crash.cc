@@ -53,6 +53,8 @@ constexpr int kDied = 113;           // exit code of who has written on its boar
 constexpr int kAskSignal = SIGUSR2;  // "where are you?"
 constexpr std::size_t kSignatureFrames = 3;
 constexpr int kApartTickMs = 100;
+// Of the time between two looks at a play so much counts. What is more, its parent has stood still as well (Ctrl-Z).
+constexpr std::int64_t kLongestBetweenMs = 1000;
 constexpr std::int64_t kPatienceMs = 2000;  // with who was asked: the names of its stack are looked up
 constexpr int kLeakRepeats = 4;             // plays of the same that must all leave as much
 
@@ -307,26 +309,31 @@ std::uint64_t PlayWatch::BeatOf(const CrashBoard& board) {
 }
 
 void PlayWatch::Look(pid_t pid, CrashBoard& board, const PlayLimits& limits) {
-  const std::uint64_t beat = BeatOf(board);
   clockid_t clock{};
   if (clock_getcpuclockid(pid, &clock) != 0) return;
-  const std::int64_t now = CrashClockMs(CLOCK_MONOTONIC);
-  const std::int64_t cpu = CrashClockMs(clock);
+  LookAt(pid, board, limits, {.wall_ms = CrashClockMs(CLOCK_MONOTONIC), .cpu_ms = CrashClockMs(clock)});
+}
+
+void PlayWatch::LookAt(pid_t pid, CrashBoard& board, const PlayLimits& limits, const Clocks& now) {
+  const std::uint64_t beat = BeatOf(board);
+  const std::int64_t passed = std::min(now.wall_ms - looked_ms_, kLongestBetweenMs);
+  looked_ms_ = now.wall_ms;
   if (beat != beat_ || beat == 0) {
     beat_ = beat;
-    since_ms_ = now;
-    cpu_ms_ = cpu;
+    waited_ms_ = 0;
+    cpu_ms_ = now.cpu_ms;
     asked_ = false;
     return;
   }
-  if (asked_ && now - since_ms_ > kPatienceMs) {
+  waited_ms_ += passed;
+  if (asked_ && waited_ms_ > kPatienceMs) {
     killed_ = true;
     kill(pid, SIGKILL);
   }
-  const bool over = cpu - cpu_ms_ > limits.cpu.count() * kSlower || now - since_ms_ > limits.wall.count() * kSlower;
+  const bool over = now.cpu_ms - cpu_ms_ > limits.cpu.count() * kSlower || waited_ms_ > limits.wall.count() * kSlower;
   if (asked_ || !over) return;
   asked_ = true;
-  since_ms_ = now;
+  waited_ms_ = 0;
   board.asked = beat;
   kill(pid, kAskSignal);
 }

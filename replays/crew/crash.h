@@ -84,13 +84,20 @@ class PlayWatch {
   // What it plays; 0 = nothing. Another item, or another part of it, has all its time again.
   static std::uint64_t BeatOf(const CrashBoard& board);
   void Look(pid_t pid, CrashBoard& board, const PlayLimits& limits);
+  // ... with clocks that say this.
+  struct Clocks {
+    std::int64_t wall_ms = 0;
+    std::int64_t cpu_ms = 0;  // of the worker
+  };
+  void LookAt(pid_t pid, CrashBoard& board, const PlayLimits& limits, const Clocks& now);
   // Of one that died: it had not even answered.
   bool killed() const { return killed_; }
 
  private:
   std::uint64_t beat_ = 0;
-  std::int64_t since_ms_ = 0;
-  std::int64_t cpu_ms_ = 0;
+  std::int64_t looked_ms_ = 0;
+  std::int64_t waited_ms_ = 0;  // for the beat, or since it was asked
+  std::int64_t cpu_ms_ = 0;     // when the beat began
   bool asked_ = false;
   bool killed_ = false;
 };

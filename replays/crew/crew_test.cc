@@ -233,6 +233,22 @@ TEST(Crew, WorkersDieWithTheirParent) {
   close(ends[0]);
 }
 
+TEST(PlayWatch, TimeInWhichItsParentStandsStillDoesNotCount) {
+  const pid_t worker = fork();
+  while (worker == 0) pause();
+  CrashBoard board;
+  board.item = 1;
+  PlayWatch watch;
+  watch.LookAt(worker, board, {}, {.wall_ms = 0});
+  watch.LookAt(worker, board, {}, {.wall_ms = 10'000'000});
+  EXPECT_EQ(board.asked, 0U);
+  for (int look = 1; board.asked == 0 && look < 20'000; ++look)
+    watch.LookAt(worker, board, {}, {.wall_ms = 10'000'000 + 250 * look});
+  EXPECT_EQ(board.asked, PlayWatch::BeatOf(board)) << "one that waits for ever";
+  kill(worker, SIGKILL);
+  waitpid(worker, nullptr, 0);
+}
+
 TEST(PlayApart, SaysHowItEnded) {
   const auto well = PlayApart([](CrashBoard&) { return std::string("fine"); }, {});
   ASSERT_TRUE(std::holds_alternative<std::string>(well));
