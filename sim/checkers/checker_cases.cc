@@ -400,22 +400,8 @@ std::vector<CheckerCase> CasesBesideTheTraining() {
   };
 }
 
-}  // namespace
-
-JobJudgement JobEvidence::Judge() const {
-  return CheckJob({.spec = spec,
-                   .history = history,
-                   .facts = facts,
-                   .behaviour = Behaviour::Default(),
-                   .quiet = quiet.has_value() ? &*quiet : nullptr});
-}
-
-std::vector<CheckerCase> (*const kMore[])() = {QueueCases,         StopCases,   EndCases,
-                                               ReachCases,         AnswerCases, RestoreCases,
-                                               CasesOfCheckpoints, RestCases,   CasesBesideTheTraining};
-
-std::vector<CheckerCase> CheckerCases() {
-  std::vector<CheckerCase> cases = {
+std::vector<CheckerCase> CasesOfUpdates() {
+  return {
       Counted("an update is lost", 6, 5),
       Counted("an update is applied twice", 6, 7),
       {"updates.exactly_once", "a failed attempt counts twice", CountedAfterFailure({5, 6, 8}),
@@ -429,6 +415,25 @@ std::vector<CheckerCase> CheckerCases() {
       {"updates.as_applied", "a failed attempt is applied twice", Applied(2, 7, Code::kUnavailable),
        Applied(3, 8, Code::kUnavailable)},
       {"updates.as_applied", "a failed attempt is applied twice, another never", AppliedBy(1, 2), AppliedBy(1, 1)},
+  };
+}
+
+}  // namespace
+
+JobJudgement JobEvidence::Judge() const {
+  return CheckJob({.spec = spec,
+                   .history = history,
+                   .facts = facts,
+                   .behaviour = Behaviour::Default(),
+                   .quiet = quiet.has_value() ? &*quiet : nullptr});
+}
+
+std::vector<CheckerCase> (*const kMore[])() = {
+    QueueCases,   StopCases,      EndCases,           ReachCases, AnswerCases,
+    RestoreCases, CasesOfUpdates, CasesOfCheckpoints, RestCases,  CasesBesideTheTraining};
+
+std::vector<CheckerCase> CheckerCases() {
+  std::vector<CheckerCase> cases = {
       {"history.linearizable", "a read from an old copy", CountedByTwo(1), CountedByTwo(0)},
       {"history.linearizable", "a failed attempt counts twice", CountedByTwo(2, Code::kUnavailable),
        CountedByTwo(3, Code::kUnavailable)},
