@@ -226,7 +226,7 @@ std::uint64_t SimNetwork::Start(NetworkHost& host, NetworkRequest request, std::
   if (Unreachable(*call.link)) ArmKeepalive(call);
   call.unheard = true;
   call.sent = scheduler_.now();
-  if (call.link->waiting.empty() && HasRoom(*call.link, call)) {
+  if (call.request.at_once || (call.link->waiting.empty() && HasRoom(*call.link, call))) {
     TakeTurn(call);
   } else {
     WaitForTurn(call);

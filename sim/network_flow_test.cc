@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 // The chief's requests have a hundred bytes, of which two may be in flight; a message takes a millisecond.
 class NetworkFlowTest : public NetworkTest {
@@ -237,6 +239,27 @@ TEST_F(NetworkFlowTest, FaultsOfRequestsMeetWhatIsSent) {
   Run();
   EXPECT_EQ(fault.matched, 1);
   EXPECT_EQ(fault.effective, 1);
+}
+
+TEST(NetworkFlowLimits, WhatGoesAtOnceWaitsForNoTurn) {
+  World world({.network = {.bytes_in_flight = 150}});
+  Node& node = world.AddNode("node");
+  std::vector<std::string> served;
+  node.Spawn("main", [&] {
+    const auto listener = node.env().network->Listen("here:1", [&](IncomingCall& call) -> NetworkReply {
+      served.push_back(call.method());
+      return absl::Cord();
+    });
+    for (const std::string method : {"first", "second", "third"})
+      node.env().network->Start({.to = "here:1", .method = method, .body = absl::Cord(std::string(100, 'x'))},
+                                [](const NetworkReply&) {});
+    node.env().network->Start({.to = "here:1", .method = "sign", .body = absl::Cord("x"), .at_once = true},
+                              [](const NetworkReply&) {});
+    world.AdvanceBy(seconds(1));
+  });
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+  EXPECT_THAT(served, UnorderedElementsAre("first", "second", "third", "sign"));
+  EXPECT_LT(std::ranges::find(served, "sign"), std::ranges::find(served, "second"));
 }
 
 TEST(NetworkFlowLimits, TheLimitOfTheNetworkHoldsForAllLinksAlsoToOneself) {

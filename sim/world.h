@@ -47,7 +47,7 @@ struct WorldOptions {
   std::uint64_t max_switches = 0;
   NetworkLimits network = {};  // what its network carries
   Preempt preempt = Preempt::kNowhere;
-  double stalls = 0;  // the chance that who may lose the processor at a call stands still there; at spins a tenth
+  double stalls = 0;  // the chance that who may lose the processor at a call stands still there; at spins half of it
   // Borrowed; may be null. Once it is set, which any thread may do at any time, the run ends at its next switch.
   const std::atomic<bool>* interrupt = nullptr;
   StepObserver* steps = nullptr;  // borrowed: is told what tasks do (kernel/dpor_chooser.h); may be null

@@ -20,6 +20,8 @@ struct CheckpointState {
   std::vector<std::string> all_model_checkpoint_paths;  // last = newest
   std::vector<double> all_model_checkpoint_timestamps;  // seconds since the Unix epoch, as many as paths, or none
   std::optional<double> last_preserved_timestamp;       // seconds likewise
+  // No file says this: it is what lies in the directory (FindCheckpoints). Nobody knows which of it a saver may delete.
+  bool found = false;
 };
 
 inline constexpr std::string_view kDefaultStateFile = "checkpoint";

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -34,6 +35,20 @@ std::string_view StepText(std::string_view prefix, std::string_view save_path) {
   if (!prefix.starts_with('-')) return "";
   prefix.remove_prefix(1);
   return prefix.find_first_not_of("0123456789") == std::string_view::npos ? prefix : "";
+}
+
+std::string_view BaseName(std::string_view prefix) { return prefix.substr(prefix.rfind('/') + 1); }
+
+// Of a directory that is spelled in two ways, too: who deletes the one deletes the other.
+bool AreSame(Files& files, const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  if (BaseName(a) != BaseName(b)) return false;
+  const auto plain = [](const std::string& path) { return std::filesystem::path(path).lexically_normal(); };
+  if (plain(a) == plain(b)) return true;
+  const absl::StatusOr<FileInfo> of_a = files.Stat(IndexFileName(a));
+  const absl::StatusOr<FileInfo> of_b = files.Stat(IndexFileName(b));
+  const bool known = of_a.ok() && of_b.ok() && of_a->identity != FileInfo().identity;
+  return known && of_a->identity == of_b->identity;
 }
 
 }  // namespace
@@ -106,7 +121,7 @@ absl::Status Keeper::TakeOver(const Save& save) {
 
 void Keeper::Add(const Save& save) {
   if (options_.max_to_keep == 0) return;
-  const auto same = [&save](const KeptCheckpoint& each) { return each.prefix == save.written; };
+  const auto same = [&](const KeptCheckpoint& each) { return AreSame(*env_.files, each.prefix, save.written); };
   std::erase_if(last_, same);
   if (options_.limits_hold) std::erase_if(too_many_, same);
   last_.push_back({save.written, env_.clock->Now()});

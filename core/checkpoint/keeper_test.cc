@@ -12,6 +12,7 @@
 namespace vigil {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -69,6 +70,18 @@ TEST_F(KeeperTest, ALongListShrinksAtOnceOrNever) {
     } else {
       EXPECT_THAT(OnDisk(), ElementsAre("m-2", "m-3", "m-4", "m-5", "m-6"));
     }
+  }
+}
+
+TEST_F(KeeperTest, ADirectoryThatIsSpelledInTwoWaysIsOne) {
+  for (const bool limits_hold : {true, false}) {
+    Keeper keeper = New(1, limits_hold);
+    Write(At(1).written);
+    keeper.Set({{"/d/.//m-1", fake_.clock.Now()}});
+    EXPECT_EQ(Save(keeper, 1), "OK");
+    EXPECT_THAT(OnDisk(), Contains("m-1")) << "just written";
+    EXPECT_EQ(Save(keeper, 2), "OK");
+    EXPECT_THAT(OnDisk(), ElementsAre("m-2"));
   }
 }
 

@@ -28,22 +28,24 @@ std::optional<std::int64_t> StepOfIndex(std::string_view name) {
   return error == std::errc() && end == name.data() + name.size() ? std::optional(step) : std::nullopt;
 }
 
-// "input.ckpt-7.index" where there is a "checkpoint_input": such a checkpoint is not a model's.
-bool HasStateFileOfItsOwn(const std::set<std::string>& names, std::string_view index) {
+// "input.ckpt-7.index" belongs to "checkpoint_input", where that is there: such a checkpoint is not a model's.
+std::string StateFileOf(const std::set<std::string>& names, std::string_view index) {
   const std::string_view base = index.substr(0, index.rfind('-'));
   const std::string_view kSuffix = ".ckpt";
-  return base.ends_with(kSuffix) &&
-         names.contains(fmt::format("{}_{}", kDefaultStateFile, base.substr(0, base.size() - kSuffix.size())));
+  if (!base.ends_with(kSuffix)) return std::string(kDefaultStateFile);
+  std::string own = fmt::format("{}_{}", kDefaultStateFile, base.substr(0, base.size() - kSuffix.size()));
+  return names.contains(own) ? own : std::string(kDefaultStateFile);
 }
 
 // What is in the directory, the newest last: by when it was written, then by its step.
-absl::StatusOr<std::vector<std::string>> CheckpointsIn(const Env& env, const std::string& directory) {
+absl::StatusOr<std::vector<std::string>> CheckpointsIn(const Env& env, const std::string& directory,
+                                                       std::string_view state_file) {
   std::vector<std::tuple<Time, std::int64_t, std::string>> found;
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> listed, env.files->List(directory));
   const std::set<std::string> names(listed.begin(), listed.end());
   for (const std::string& name : names) {
     const std::optional<std::int64_t> step = StepOfIndex(name);
-    if (!step.has_value() || HasStateFileOfItsOwn(names, name)) continue;
+    if (!step.has_value() || StateFileOf(names, name) != state_file) continue;
     const absl::StatusOr<FileInfo> info = env.files->Stat(JoinPath(directory, name));
     if (CodeOf(info.status()) == Code::kNotFound) continue;  // deleted since
     VIGIL_RETURN_IF_ERROR(info.status());
@@ -71,21 +73,22 @@ bool IsInvalidState(const absl::Status& status) { return CodeOf(status) == Code:
 }  // namespace
 
 absl::StatusOr<std::optional<CheckpointState>> FindCheckpoints(const Env& env, const std::string& directory,
-                                                               bool fallback) {
-  absl::StatusOr<std::optional<CheckpointState>> state = GetCheckpointState(env, directory);
+                                                               bool fallback, std::string_view state_file) {
+  absl::StatusOr<std::optional<CheckpointState>> state = GetCheckpointState(env, directory, state_file);
   const bool says_something = state.ok() && state->has_value();
-  const std::string path = JoinPath(directory, kDefaultStateFile);
+  const std::string path = JoinPath(directory, state_file);
   if (!fallback || says_something || (!state.ok() && !IsInvalidState(state.status()))) return state;
   // Without the file the directory was never used, or its owner wants to begin anew.
   VIGIL_ASSIGN_OR_RETURN(const bool there, Exists(*env.files, path));
   if (!there) return state;
-  VIGIL_ASSIGN_OR_RETURN(std::vector<std::string> found, CheckpointsIn(env, directory));
+  VIGIL_ASSIGN_OR_RETURN(std::vector<std::string> found, CheckpointsIn(env, directory, state_file));
   env.log->Write(Severity::kWarning,
                  fmt::format("{} does not say which checkpoint is the newest; {}", path,
                              found.empty() ? "there is none in the directory" : "the directory says " + found.back()));
   if (found.empty()) return std::nullopt;
   CheckpointState out{.model_checkpoint_path = found.back()};
   out.all_model_checkpoint_paths = std::move(found);
+  out.found = true;
   return out;
 }
 
@@ -102,6 +105,7 @@ absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const
   absl::Status first;
   for (const std::string& prefix : candidates) {
     const absl::Status restored = saver.RestoreMissingLast(session, prefix, missing);
+    if (restored.ok() && state.found) return saver.RecoverLastCheckpoints({prefix});
     if (restored.ok()) return saver.RecoverLastCheckpoints(state.all_model_checkpoint_paths);
     if (first.ok()) first = restored;
     if (!fallback) break;

@@ -23,14 +23,16 @@
 
 namespace vigil {
 
-// GetCheckpointState of the default state file. With `fallback`, where that file is there but says nothing: the
-// checkpoints in the directory ("<name>-<step>.index"), the newest last, but none "<x>.ckpt-<step>" of a saver that has
-// a state file "checkpoint_<x>" of its own (CheckpointInputPipelineHook); nullopt if there are none.
+// GetCheckpointState. With `fallback`, where that file is there but says nothing: the checkpoints in the directory
+// ("<name>-<step>.index"), the newest last; nullopt if there are none. Those "<x>.ckpt-<step>" belong to the state file
+// "checkpoint_<x>", where that is there (CheckpointInputPipelineHook), all others to the default one.
 absl::StatusOr<std::optional<CheckpointState>> FindCheckpoints(const Env& env, const std::string& directory,
-                                                               bool fallback);
+                                                               bool fallback,
+                                                               std::string_view state_file = kDefaultStateFile);
 
 // Restores state.model_checkpoint_path; with `fallback`, where that is not whole, the newest of the others that is. If
-// none is, the error is that of the newest. The saver then knows all of the state's checkpoints. `missing`:
+// none is, the error is that of the newest. The saver then knows all of the state's checkpoints; of a state that was only
+// found, the one it has restored: it does not delete what may be another's, or kept for good. `missing`:
 // Saver::RestoreMissingLast.
 absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const CheckpointState& state, bool fallback,
                            const std::vector<std::string>& missing = {});

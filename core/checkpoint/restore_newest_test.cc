@@ -145,6 +145,23 @@ TEST_F(RestoreNewestTest, CheckpointsAreWhatHasAnIndexOfAStepInTheOrderInWhichTh
   EXPECT_THAT((*state)->all_model_checkpoint_paths, ElementsAre("/d/m-1", "/d/m-2", "/d/m-3", "/d/m-10", "/d/a-4"));
 }
 
+// The file that would say what the saver may delete, and what is kept for good, says nothing.
+TEST_F(RestoreNewestTest, WhatOnlyTheDirectorySaysIsNotDeletedByTheNextSave) {
+  EXPECT_TRUE(saver_->Save(*session_, "/d/another", 1).ok());
+  fake_.clock.Advance(std::chrono::seconds(1));
+  EXPECT_TRUE(saver_->Save(*session_, "/d/m", 4).ok());
+  Replace("/d/checkpoint", "");
+  Saver saver(fake_.env(), {.max_to_keep = 2});
+  EXPECT_EQ(Text(saver.Build(graph_)), "OK");
+  const auto state = FindCheckpoints(fake_.env(), "/d", true);
+  ASSERT_TRUE(state.ok() && state->has_value());
+  ASSERT_EQ(Text(RestoreNewest(fake_.env(), saver, *session_, **state, true)), "OK");
+  for (const int step : {5, 6}) EXPECT_TRUE(saver.Save(*session_, "/d/m", step).ok());
+  for (const char* const kept : {"/d/m-1", "/d/m-2", "/d/m-3", "/d/another-1", "/d/m-5", "/d/m-6"})
+    EXPECT_TRUE(*CheckpointExists(fake_.env(), kept)) << kept;
+  EXPECT_FALSE(*CheckpointExists(fake_.env(), "/d/m-4")) << "it has restored that one itself";
+}
+
 TEST_F(RestoreNewestTest, IfNoneIsWholeTheNewestSaysWhy) {
   for (const int step : {1, 2}) FlipABit("/d/m-" + std::to_string(step) + ".index");
   ASSERT_EQ(Text(fake_.files.Remove(kData3)), "OK");

@@ -27,6 +27,8 @@ std::string Text(const std::vector<std::string>& list) {
   return "[" + out + "]";
 }
 
+constexpr int kLargestIndex = 999'999;
+
 std::string Text(const std::map<int, std::string>& map) {
   std::string out;
   for (const auto& [index, item] : map) out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", index, Quoted(item));
@@ -55,6 +57,10 @@ void ClusterSpec::SetJob(const std::string& name, Addresses tasks) {
 
 absl::Status ClusterSpec::CheckIndices() const {
   for (const auto& [name, tasks] : jobs_) {
+    if (!tasks.empty() && tasks.rbegin()->first > kLargestIndex) {
+      return UsageError(fmt::format("Task index {} of job {} is larger than {}. Number the tasks of a job from 0.",
+                                    tasks.rbegin()->first, Quoted(name), kLargestIndex));
+    }
     if (tasks.empty() || tasks.begin()->first >= 0) continue;
     return UsageError(fmt::format("Task index {} of job {} is negative. Number the tasks of a job from 0.",
                                   tasks.begin()->first, Quoted(name)));

@@ -92,6 +92,12 @@ TEST(ClusterSpecTest, WhatIsNotThereIsNamed) {
   EXPECT_EQ(Complaint(spec.task_address("worker", 2).status()), "No task with index 2 in job 'worker'");
 }
 
+TEST(ClusterSpecTest, IndicesBeyondAllClustersAreRefused) {
+  EXPECT_THAT(Complaint(ClusterSpec::Create({{"ps", Map{{2147483647, "p"}}}}).status()),
+              testing::HasSubstr("Task index 2147483647 of job 'ps' is larger than 999999"));
+  EXPECT_TRUE(ClusterSpec::Create({{"ps", Map{{999999, "p"}}}}).ok());
+}
+
 TEST(ClusterSpecTest, NegativeIndicesAreRefused) {
   EXPECT_THAT(Complaint(ClusterSpec::Create({{"ps", Map{{-1, "p"}}}}).status()),
               testing::HasSubstr("Task index -1 of job 'ps' is negative"));

@@ -67,6 +67,12 @@ bool ParallelCalls::answered(std::size_t i) const {
   return calls_[i].answered;
 }
 
+void ParallelCalls::ForgetReplies() {
+  for (OneCall& call : calls_) {
+    if (call.reply.ok()) call.reply->Clear();
+  }
+}
+
 void ParallelCalls::CancelAll() {
   std::vector<std::uint64_t> running;
   {

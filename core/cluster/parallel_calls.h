@@ -1,7 +1,7 @@
 // Several requests at once, and waiting for all their answers.
 //
-// Thread safety: safe from any task, and from where the network calls: nothing here but Wait() waits. Reuse and
-// reply(): by the one who waits. Used through shared_ptr, which calls under way hold.
+// Thread safety: safe from any task, and from where the network calls: nothing here but Wait() waits. Reuse,
+// reply() and ForgetReplies(): by the one who waits. Used through shared_ptr, which calls under way hold.
 #ifndef VIGIL_CORE_CLUSTER_PARALLEL_CALLS_H_
 #define VIGIL_CORE_CLUSTER_PARALLEL_CALLS_H_
 
@@ -30,6 +30,8 @@ class ParallelCalls : public std::enable_shared_from_this<ParallelCalls> {
   // REQUIRES: it was answered.
   NetworkReply& reply(std::size_t i) { return calls_[i].reply; }
   bool answered(std::size_t i) const;
+  // Gives back the memory of the replies. REQUIRES: all were answered.
+  void ForgetReplies();
   // What is not answered yet is CANCELLED.
   void CancelAll();
   // The same, and says why: the first reason counts. Never waits.

@@ -26,8 +26,12 @@ void ResourceManager::CancelAll() {
   std::vector<std::shared_ptr<Resource>> all;
   {
     MutexLock lock(*mutex_);
-    all.reserve(resources_.size());
+    all.reserve(resources_.size() + forgotten_.size());
     for (const auto& [key, resource] : resources_) all.push_back(resource);
+    std::erase_if(forgotten_, [](const auto& resource) { return resource.expired(); });
+    for (const std::weak_ptr<Resource>& resource : forgotten_) {
+      if (std::shared_ptr<Resource> used = resource.lock()) all.push_back(std::move(used));
+    }
   }
   for (const std::shared_ptr<Resource>& resource : all) resource->Cancel();
 }
@@ -35,11 +39,13 @@ void ResourceManager::CancelAll() {
 void ResourceManager::Reset(std::string_view container) {
   std::vector<std::shared_ptr<Resource>> dropped;  // destroyed after the lock is released
   MutexLock lock(*mutex_);
+  std::erase_if(forgotten_, [](const auto& resource) { return resource.expired(); });
   for (auto it = resources_.begin(); it != resources_.end();) {
     if (!container.empty() && std::get<0>(it->first) != container) {
       ++it;
       continue;
     }
+    forgotten_.push_back(it->second);
     dropped.push_back(std::move(it->second));
     it = resources_.erase(it);
   }

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "vigil/core/base/atomic.h"
@@ -50,7 +51,8 @@ class ResourceManager {
   const std::string& session() const { return session_; }
   // Resource::Cancel of each; does not wait. Who comes later is not told: their run looks at its Cancellation.
   void CancelAll();
-  // Forgets the resources of a container ("" = all). Runs that have one keep it until they end.
+  // Forgets the resources of a container ("" = all). Runs that have one keep it until they end: CancelAll wakes up those
+  // who wait in it, too.
   void Reset(std::string_view container);
   // Counts the resets: what was looked up before the last one must be looked up again.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
@@ -68,7 +70,9 @@ class ResourceManager {
 
   const std::string session_;
   std::unique_ptr<Mutex> mutex_;
-  std::map<Key, std::shared_ptr<Resource>, Less> resources_;  // guarded by *mutex_
+  // Guarded by *mutex_.
+  std::map<Key, std::shared_ptr<Resource>, Less> resources_;
+  std::vector<std::weak_ptr<Resource>> forgotten_;  // which runs may still have, and wait in
   Atomic<std::uint64_t> generation_{0};
 };
 

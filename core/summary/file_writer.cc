@@ -127,7 +127,14 @@ absl::Status FileWriter::Close() {
 absl::Status FileWriter::Reopen() {
   MutexLock lock(*mutex_);
   if (worker_ == nullptr) worker_ = StartWorker();
+  failed_ = false;
   return absl::OkStatus();
+}
+
+void FileWriter::ReopenIfFailed() {
+  MutexLock lock(*mutex_);
+  if (worker_ == nullptr && failed_) worker_ = StartWorker();
+  failed_ = false;
 }
 
 bool FileWriter::working() const {
@@ -144,7 +151,10 @@ std::shared_ptr<EventWorker> FileWriter::OpenWorker() {
 absl::Status FileWriter::Settle(const std::shared_ptr<EventWorker>& worker, const absl::StatusOr<bool>& outcome) {
   if (outcome.ok()) return *outcome ? absl::OkStatus() : WarnClosed();
   MutexLock lock(*mutex_);
-  if (worker_ == worker) worker_ = nullptr;
+  if (worker_ == worker) {
+    worker_ = nullptr;
+    failed_ = true;
+  }
   return outcome.status();
 }
 

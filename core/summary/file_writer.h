@@ -66,6 +66,8 @@ class FileWriter final : public SummaryWriter {
   // Whether its task still works, so that Close() would wait for it. False when the writer is closed, and when the
   // process (a simulated one) was killed.
   bool working() const;
+  // As Reopen(), of one that an error has closed.
+  void ReopenIfFailed();
 
  private:
   FileWriter(const Env& env, FileWriterOptions options);
@@ -81,6 +83,7 @@ class FileWriter final : public SummaryWriter {
   const std::unique_ptr<Mutex> mutex_;  // held for moments only
   // Guarded by *mutex_.
   std::shared_ptr<EventWorker> worker_;  // null: closed
+  bool failed_ = false;                  // ... by an error
   std::set<std::string> summary_tags_;   // that came: their metadata is not written again
   std::set<std::string> metadata_tags_;  // of run metadata
 };

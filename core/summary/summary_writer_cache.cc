@@ -69,7 +69,10 @@ std::shared_ptr<SummaryWriter> GetCachedWriter(const Env& env, const std::string
                                                const Behaviour& behaviour) {
   WriterCache& cache = env.process->Slot(kWriterCache);
   MutexLock lock(cache.MutexOf(env));
-  if (const auto it = cache.writers.find(logdir); it != cache.writers.end()) return it->second.observed;
+  if (const auto it = cache.writers.find(logdir); it != cache.writers.end()) {
+    it->second.file->ReopenIfFailed();  // the disk may have room again, and who comes now was told of nothing
+    return it->second.observed;
+  }
   absl::StatusOr<std::shared_ptr<FileWriter>> file =
       FileWriter::Create(env, {.logdir = logdir, .behaviour = behaviour}, graph);
   if (!file.ok()) return ObserveWriter(env, std::make_shared<NoWriter>(logdir, file.status()));

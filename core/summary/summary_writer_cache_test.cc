@@ -58,6 +58,23 @@ TEST(SummaryWriterCache, WithoutADirectoryEveryCallFails) {
   EXPECT_TRUE(GetCachedWriter(fake.env(), "/a", nullptr)->Flush().ok());
 }
 
+TEST(SummaryWriterCache, OneThatAnErrorHasClosedWritesForWhoComesNext) {
+  fakes::FakeEnv fake;
+  const auto writer = GetCachedWriter(fake.env(), "/a", nullptr);
+  fake.files.FailOnce(fakes::FileOp::kAppend, 1, MakeStatus(Code::kResourceExhausted, "no space"));
+  EXPECT_FALSE(writer->AddSessionLog(SessionLogStatus::kStart, 1).ok() && writer->Flush().ok());
+  fake.log.Clear();
+  EXPECT_TRUE(writer->Flush().ok());
+  EXPECT_EQ(fake.log.lines().size(), 1U) << "it is closed";
+  const std::size_t before = EventsFiles(fake.files, "/a").size();
+  const auto next = GetCachedWriter(fake.env(), "/a", nullptr);
+  EXPECT_TRUE(next->AddSessionLog(SessionLogStatus::kStart, 2).ok());
+  EXPECT_TRUE(next->Close().ok());
+  EXPECT_EQ(EventsFiles(fake.files, "/a").size(), before + 1);
+  EXPECT_TRUE(GetCachedWriter(fake.env(), "/a", nullptr)->Flush().ok());
+  EXPECT_EQ(EventsFiles(fake.files, "/a").size(), before + 1) << "its owner has closed it";
+}
+
 TEST(SummaryWriterCache, ClearSaysTheFirstError) {
   fakes::FakeEnv fake;
   EXPECT_TRUE(GetCachedWriter(fake.env(), "/a", nullptr)->AddSessionLog(SessionLogStatus::kStart, 1).ok());

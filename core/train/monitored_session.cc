@@ -277,6 +277,7 @@ absl::StatusOr<RunResult> MonitoredSessionBase::RunWithoutHooks(const Fetches& f
         }),
         kOriginRun);
   });
+  if (call.outermost()) life_.SettleStop();
   env_.Emit({.kind = EventKind::kBareRunEnd, .code = CodeOf(status)});
   VIGIL_RETURN_IF_ERROR(status);
   return result;

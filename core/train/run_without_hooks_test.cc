@@ -25,12 +25,14 @@ using testing::ElementsAre;
 // Says when it is told of a session, and of a run.
 class Witness : public SessionRunHook {
  public:
-  absl::Status AfterCreateSession(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>&) override {
+  absl::Status AfterCreateSession(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>& given) override {
+    coord = given;
     return Say("created");
   }
   absl::Status BeforeRun(RunContext&, RunArgs&) override { return Say("before"); }
   absl::Status AfterRun(RunContext&, const RunValues&) override { return Say("after"); }
   std::vector<std::string> lines;
+  std::shared_ptr<Coordinator> coord;  // of the latest session
 
  private:
   absl::Status Say(std::string what) {
@@ -97,6 +99,28 @@ TEST(RunWithoutHooksTest, RecoversToo) {
     EXPECT_THAT(hook->lines, ElementsAre("created")) << "of the new session; no run of any hook";
     EXPECT_TRUE(session.Close().ok());
   }
+}
+
+// The stop is asked for in the attempt that fails: it counts once the call is over.
+TEST(RunWithoutHooksTest, AStopSurvivesItsRecovery) {
+  fakes::FakeEnv fake;
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const Output step = *GetOrCreateGlobalStep(fake.env(), b);
+  ASSERT_TRUE(b.status().ok()) << b.status();
+  const auto hook = std::make_shared<Witness>();
+  const auto factory = std::make_shared<PreemptedFactory>(fake.env());
+  const ChiefSessionCreatorOptions chief{.scaffold = std::make_shared<Scaffold>(fake.env(), graph), .factory = factory};
+  const auto made = MonitoredSession::Create(
+      fake.env(), graph,
+      {.session_creator = std::make_shared<ChiefSessionCreator>(fake.env(), graph, chief), .hooks = {hook}});
+  ASSERT_TRUE(made.ok()) << made.status();
+  ASSERT_TRUE(hook->coord->RequestStop().ok());
+  factory->fails = MakeStatus(Code::kAborted, "preempted");
+  ASSERT_TRUE((*made)->RunWithoutHooks(step).ok());
+  EXPECT_EQ((*made)->recoveries(), 1);
+  EXPECT_TRUE(*(*made)->ShouldStop());
+  EXPECT_TRUE((*made)->Close().ok());
 }
 
 }  // namespace

@@ -42,10 +42,11 @@ void CompareLedgers(const Overwritten& overwritten, const JobMoment& moment, Rep
     findings.Arm();
     const float least = replica.last[i] + 1;
     const float most = least + replica.InVain() + replica.late[i];
-    replica.late[i] = std::clamp(most - moment.ledger[i], 0.0F, replica.InVain());
-    if (moment.ledger[i] >= least && (moment.ledger[i] <= most || !alone)) continue;
     const auto place = overwritten.find({fmt::format("ps:{}", i), std::string(WithoutZombie(moment.task))});
-    if (place != overwritten.end() && place->second >= replica.last_started) continue;
+    const bool anew = place != overwritten.end() && place->second >= replica.last_started;
+    // Where others have changed the count nobody knows which of the attempts are in it.
+    replica.late[i] = anew || !alone ? replica.InVain() : std::clamp(most - moment.ledger[i], 0.0F, replica.InVain());
+    if (anew || (moment.ledger[i] >= least && (moment.ledger[i] <= most || !alone))) continue;
     findings.Violate(moment,
                      fmt::format("{:g} to {:g} updates on ps:{} ({:g} before, {:g} failed attempts)", least, most, i,
                                  replica.last[i], most - least),

@@ -52,7 +52,7 @@ bool SeveralTalk(const JobSpec& job) {
 // A client answers what is fed itself.
 bool NeedsTheMaster(const RunSpec& spec) {
   const auto is_fed = [&spec](const Output& fetch) { return std::ranges::find(spec.feeds, fetch) != spec.feeds.end(); };
-  return !spec.targets.empty() || !std::ranges::all_of(spec.fetches, is_fed);
+  return !spec.targets.empty() || spec.fetches.empty() || !std::ranges::all_of(spec.fetches, is_fed);
 }
 
 absl::Status GivesUp(std::string_view why) {

@@ -20,6 +20,7 @@ void Heartbeat::Run() {
   while (!over_.Wait(DeadlineAfter(env_, every_))) {
     NetworkRequest beat = beat_;
     beat.deadline = DeadlineAfter(env_, every_);
+    beat.at_once = true;  // behind a large tensor it would come too late
     env_.network->Start(std::move(beat), [](const NetworkReply&) {});
   }
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -18,6 +19,8 @@
 
 namespace vigil {
 namespace {
+
+constexpr std::size_t kMostIdle = 16;  // as many as a worker keeps: rendezvous_mgr.h
 
 // The first error ends it: a task that never answers holds up nobody who knows already that it has failed.
 class Registrations final : public ParallelCalls {
@@ -76,7 +79,7 @@ class ClientGraph::Lease {
     SpinGuard lock(graph_.lock_);
     std::erase(graph_.running_, run_);
     // One that was left in the middle (the task was killed) is not used again.
-    if (!done_) return;
+    if (!done_ || graph_.idle_.size() >= kMostIdle) return;
     graph_.idle_.push_back(std::move(run_));
   }
   void SetDone() { done_ = true; }
@@ -247,9 +250,10 @@ std::shared_ptr<StepRun> ClientGraph::TakeRun() {
   {
     SpinGuard lock(lock_);
     // One that a late callback of the network still holds is not taken.
-    if (!idle_.empty() && idle_.back().use_count() == 1) {
-      std::shared_ptr<StepRun> run = std::move(idle_.back());
-      idle_.pop_back();
+    const auto free = std::find_if(idle_.rbegin(), idle_.rend(), [](const auto& run) { return run.use_count() == 1; });
+    if (free != idle_.rend()) {
+      std::shared_ptr<StepRun> run = std::move(*free);
+      idle_.erase(std::next(free).base());
       return run;
     }
   }
@@ -277,6 +281,7 @@ absl::Status ClientGraph::Run(CallsInFlight& steps, const StepCall& call, Time d
   } else {
     Cleanup(*run, status);
   }
+  run->ForgetValues();
   lease.SetDone();
   return status;
 }
@@ -311,7 +316,6 @@ void ClientGraph::StartRemote(StepRun& run, const StepCall& call) const {
 
 void ClientGraph::RunLocal(StepRun& run, const StepCall& call, Time deadline) const {
   if (!run.SetLocal(true)) return;
-  run.feeds.clear();
   for (const PartitionFeed& feed : local_.cut->feeds)
     run.feeds.push_back(call.feeds[static_cast<std::size_t>(feed.feed)]);
   const absl::Status status =
@@ -339,7 +343,6 @@ absl::Status ClientGraph::Collect(StepRun& run, const StepCall& call, std::vecto
   };
   if (local_graph_ != nullptr) {
     for (std::size_t i = 0; i < local_.cut->fetches.size(); ++i) put(local_.cut->fetches[i], run.fetched[i]);
-    run.fetched.clear();
   }
   proto::RunGraphResponse response;
   std::vector<Tensor> values;

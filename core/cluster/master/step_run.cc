@@ -18,6 +18,12 @@ void StepRun::Begin(std::int64_t step_id) {
   failed_ = local_ = cleanup_taken_ = false;
 }
 
+void StepRun::ForgetValues() {
+  feeds.clear();
+  fetched.clear();
+  ForgetReplies();
+}
+
 bool StepRun::TakeCleanup() {
   SpinGuard lock(lock_);
   return !std::exchange(cleanup_taken_, true);

@@ -36,7 +36,8 @@ class StepRun final : public ParallelCalls {
   // True for the first who asks since Begin(): it is he who tells the tasks to forget the step.
   bool TakeCleanup();
 
-  // Kept from one step to the next.
+  // The room is kept from one step to the next, what is in it not: it may be large.
+  void ForgetValues();
   std::vector<Tensor> feeds;
   std::vector<Tensor> fetched;
 

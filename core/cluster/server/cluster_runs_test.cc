@@ -234,6 +234,27 @@ TEST_F(ClusterSessionTest, OnlyAFullTraceTraces) {
   }
 }
 
+// It may be large, and the next step of the same kind far away.
+TEST_F(ClusterSessionTest, WhatWasFedAndFetchedIsNotKept) {
+  RunSpec spec;
+  std::vector<Tensor> feeds;
+  for (const std::string device : {"/job:ps/task:0", "/job:worker/task:0"}) {
+    DeviceScope scope(b_, device);
+    spec.feeds.push_back(ops::Placeholder(b_, "fed", DType::kDouble));
+    spec.fetches.push_back(b_.Op("Neg", {spec.feeds.back()}, {.name = "negative"}));
+    feeds.emplace_back(DType::kDouble, Shape({5000}));
+  }
+  ASSERT_TRUE(b_.status().ok()) << b_.status();
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  std::vector<Tensor> fetched;
+  EXPECT_EQ(Text(session->Run({.spec = spec, .feed_values = feeds}, &fetched)), "OK");
+  fake_.tasks.RunReady();
+  ASSERT_EQ(fetched.size(), 2U);
+  for (const Tensor& fed : feeds) EXPECT_TRUE(fed.unique());
+  for (const Tensor& value : fetched) EXPECT_TRUE(value.unique());
+}
+
 TEST_F(ClusterSessionTest, AResetForgetsWhatTheMastersOwnTaskHas) {
   cluster_.StartAll();
   const auto session = cluster_.NewSession("ps", 0, graph_);

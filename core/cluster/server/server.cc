@@ -106,7 +106,7 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
 
   std::map<std::string, int> Names() const {
     std::map<std::string, int> all = requests_->Names();
-    all.merge(worker->background().Names());
+    for (const auto& [name, count] : worker->background().Names()) all[name] += count;
     return all;
   }
 

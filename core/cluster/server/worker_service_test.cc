@@ -362,6 +362,29 @@ TEST_F(WorkerServiceTest, WhoWaitsInAQueueForAMasterThatAnotherHasFollowedIsWoke
   EXPECT_THAT(Text(run->reply->status()), AllOf(StartsWith("ABORTED: "), HasSubstr("was restarted")));
 }
 
+TEST_F(WorkerServiceTest, WhoWaitsInAQueueThatAResetForgotIsWokenByTheEndOfItsStep) {
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const Attrs components{{"component_types", std::vector<DType>{DType::kInt64}}};
+  for (const std::string shared : {"of all", ""}) {
+    const Attrs attrs{{"component_types", std::vector<DType>{DType::kInt64}}, {"shared_name", shared}};
+    b.Op("QueueDequeueV2", {b.Op("FIFOQueueV2", {}, {.attrs = attrs})}, {.attrs = components});
+  }
+  proto::RunGraphRequest step = Step(Register(graph), 1);
+  step.clear_send();
+  const auto run = Asked::Start(fake_.env(), Call("RunGraph", step));
+  fake_.tasks.RunReady();
+  EXPECT_TRUE(Ask("CleanupAll", proto::CleanupAllRequest()).ok());
+  fake_.tasks.RunReady();
+  EXPECT_FALSE(run->reply.has_value()) << run->reply->status();
+  proto::CleanupGraphRequest cleanup;
+  cleanup.set_step_id(1);
+  EXPECT_TRUE(Ask("CleanupGraph", cleanup).ok());
+  fake_.tasks.RunReady();
+  ASSERT_TRUE(run->reply.has_value());
+  EXPECT_THAT(Text(run->reply->status()), HasSubstr("Cleanup of step 1"));
+}
+
 TEST_F(WorkerServiceTest, ACallerThatGivesUpEndsItsRequests) {
   Graph graph(BuiltinOps());
   Builder b(graph);

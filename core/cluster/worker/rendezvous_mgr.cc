@@ -39,12 +39,15 @@ void RendezvousMgr::Leave(std::shared_ptr<StepRendezvous> state) {
   VIGIL_CHECK(it->second.users > 0);
   if (--it->second.users > 0 || !state->over()) return;
   if (state->spent()) over_.Add(state->step_id());
-  if (absl::Status why = state->aborted(); !why.ok()) {
+  absl::Status why = state->aborted();
+  const bool failed = !why.ok();
+  if (failed) {
     if (failed_.size() == kMostFailed) failed_.pop_front();
     failed_.emplace_back(state->step_id(), std::move(why));
   }
   steps_.erase(it);
-  if (idle_.size() < kMostIdle) {
+  // One that failed may have values that nobody has taken.
+  if (idle_.size() < kMostIdle && !failed) {
     idle_.push_back(std::move(state));
   } else {
     dropped = std::move(state);

@@ -66,6 +66,7 @@ struct GrpcCalls::Call final : grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   std::unique_ptr<grpc::Alarm> turn_missed;  // of one that waits for its turn and has a deadline
   std::atomic<bool> cancelled{false};
   bool waits = false;  // for a connection
+  bool at_once = false;
   bool received = false;
   bool counted = false;  // among its peer's bytes; guarded by the owner's mutex_
   // While gRPC has it.
@@ -81,6 +82,7 @@ std::uint64_t GrpcCalls::Start(NetworkRequest request, std::function<void(Networ
   call->peer = {request.to, request.keepalive};
   call->deadline = request.deadline;
   call->waits = request.wait_for_ready;
+  call->at_once = request.at_once;
   call->context.set_wait_for_ready(request.wait_for_ready);
   call->bytes = static_cast<std::int64_t>(request.body.size());
   call->done = std::move(done);
@@ -141,6 +143,7 @@ void GrpcCalls::Cancel(std::uint64_t number) {
 }
 
 bool GrpcCalls::HasRoom(const Peer& peer, const Call& call) const {
+  if (call.at_once) return true;
   if (!peer.waiting.empty()) return false;
   return peer.bytes == 0 || peer.bytes + call.bytes <= shared_->options.max_bytes_in_flight;
 }

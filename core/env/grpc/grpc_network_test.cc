@@ -217,6 +217,14 @@ TEST_F(GrpcNetworkTest, BytesThatThePeerDoesNotTakeAreBounded) {
   }
   standing.AcceptAndGreet();
   EXPECT_EQ(network->load(address).bytes, 3 << 20);
+  EXPECT_EQ(network->load(address).waiting, 2);
+  Notification ended(*real_.env().tasks, "ended");
+  const std::uint64_t sign =
+      network->Start({.to = address, .method = kEcho, .body = absl::Cord("here"), .at_once = true},
+                     [&](const NetworkReply&) { ended.Notify(); });
+  EXPECT_EQ(network->load(address).bytes, (3 << 20) + 4);
+  network->Cancel(sign);
+  ended.Wait(kNever);
   network->Cancel(calls[4]);
   network->Cancel(calls[0]);
   network->Cancel(calls[1]);

@@ -23,6 +23,7 @@
 #include "vigil/core/env/real/posix_stop_signals.h"
 #include "vigil/core/env/real/seeded_random.h"
 #include "vigil/core/env/real/stderr_log.h"
+#include "vigil/core/env/real/threads.h"
 
 namespace vigil {
 namespace {
@@ -158,20 +159,29 @@ TEST(PosixFiles, AFullDeviceIsReported) {
 TEST(RealEnv, AThreadIsUsedAgain) {
   RealEnv real;
   Tasks& tasks = *real.env().tasks;
-  std::set<std::uint64_t> threads;  // the system gives no number twice as soon as this
+  std::set<pid_t> threads;  // the system gives no number twice as soon as this
+  std::set<std::uint64_t> numbers;
   constexpr std::size_t kTasks = 1000;
-  for (std::size_t i = 0; i < kTasks; ++i)
-    tasks.Spawn("one of many", [&] { threads.insert(tasks.CurrentTask()); })->Join(kNever);
+  for (std::size_t i = 0; i < kTasks; ++i) {
+    const auto note = [&] {
+      threads.insert(gettid());
+      numbers.insert(tasks.CurrentTask());
+      EXPECT_FALSE(numbers.contains(0));
+    };
+    tasks.Spawn("one of many", note)->Join(kNever);
+  }
   EXPECT_LT(threads.size(), kTasks);
+  EXPECT_EQ(numbers.size(), kTasks) << "another task has another number";
 }
 
-#ifndef __SANITIZE_THREAD__  // which lets no forked process make threads
+#ifndef VIGIL_SANITIZES_THREAD  // which lets no forked process make threads
 TEST(RealEnv, AForkedProcessHasItsOwnThreads) {
-  RealEnv real;
-  Tasks& tasks = *real.env().tasks;
-  for (int i = 0; i < 10; ++i) tasks.Spawn("of the parent", [] {})->Join(kNever);
+  auto tasks = std::make_unique<Threads>();
+  for (int i = 0; i < 10; ++i) tasks->Spawn("of the parent", [] {})->Join(kNever);
+  ASSERT_TRUE(tasks->WaitForAll(std::chrono::minutes(1)).empty());
   const auto run_tasks = [&tasks] {
-    for (int i = 0; i < 10; ++i) tasks.Spawn("of the child", [] {})->Join(kNever);
+    for (int i = 0; i < 10; ++i) tasks->Spawn("of the child", [] {})->Join(kNever);
+    tasks = nullptr;
     _exit(0);
   };
   EXPECT_EXIT(run_tasks(), testing::ExitedWithCode(0), "");

@@ -74,7 +74,7 @@ absl::StatusOr<bool> CheckpointInputPipelineHook::RestoreNewestState(Session& se
     return true;
   }
   VIGIL_ASSIGN_OR_RETURN(const std::optional<CheckpointState> state,
-                         GetCheckpointState(env_, directory, saving_->state_file_));
+                         FindCheckpoints(env_, directory, true, saving_->state_file_));
   if (!state.has_value()) return false;
   VIGIL_ASSIGN_OR_RETURN(bool any, CheckpointExists(env_, state->model_checkpoint_path));
   for (const std::string& prefix : state->all_model_checkpoint_paths) {

@@ -196,6 +196,19 @@ TEST_F(CheckpointInputPipelineHookTest, WhereTheNewestIsGoneTheOneBeforeIsRestor
   }
 }
 
+TEST_F(CheckpointInputPipelineHookTest, AStateFileThatSaysNothingIsReplacedByTheDirectory) {
+  AddInput();
+  for (const char* const bytes : {"", "!!! {{{"}) {
+    RemoveAll();
+    Start(Make({.save_steps = 2}));
+    EXPECT_THAT(Steps(5), ElementsAre(0, 1, 2, 3, 4));
+    ASSERT_EQ(Text((*fake_.files.Open("/c/checkpoint_input", OpenMode::kTruncate))->Append(bytes)), "OK");
+    ASSERT_EQ(Text(NewSession()), "OK");
+    EXPECT_EQ(Step(), 4) << "input.ckpt-4, where the file says " << bytes;
+    SetStep(0);
+  }
+}
+
 TEST_F(CheckpointInputPipelineHookTest, ADamagedStateIsPassedOverIfAsked) {
   AddInput();
   for (const bool fallback : {true, false}) {

@@ -9,6 +9,7 @@
 #include "vigil/core/checkpoint/restore_newest.h"
 #include "vigil/core/cluster/local_masters.h"
 #include "vigil/core/cluster/server/server.h"
+#include "vigil/core/coord/coordinator.h"
 #include "vigil/core/train/hooks/checkpoint_saver_hook.h"
 
 namespace vigil {
@@ -42,9 +43,20 @@ absl::Status LastOneSavesHook::Save(Session& session, const std::string& prefix,
   return options_.scaffold->saver()->Save(session, prefix, step).status();
 }
 
+absl::Status LastOneSavesHook::AfterCreateSession(const std::shared_ptr<Session>&,
+                                                  const std::shared_ptr<Coordinator>& coord) {
+  coord_ = coord;
+  return absl::OkStatus();
+}
+
 absl::Status LastOneSavesHook::End(Session* session) {
   if (session == nullptr || ChiefIsThere()) return absl::OkStatus();
   if (options_.scaffold->saver() == nullptr) return absl::OkStatus();
+  if (options_.behaviour.nan_stop_saves_nothing && coord_ != nullptr && coord_->diverged()) {
+    env_.log->Write(Severity::kWarning, fmt::format("The chief is gone, but the model has diverged: it is not saved into {}.",
+                                                    options_.checkpoint_dir));
+    return absl::OkStatus();
+  }
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session));
   const std::string prefix = JoinPath(options_.checkpoint_dir, CheckpointSaverHookOptions().checkpoint_basename);
   VIGIL_ASSIGN_OR_RETURN(bool saved, IsSaved(fmt::format("{}-{}", prefix, step)));

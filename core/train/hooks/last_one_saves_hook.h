@@ -3,7 +3,8 @@
 // MonitoredTrainingSession gives it to workers of a cluster that have a checkpoint directory. At a clean end it asks
 // the chief's server ("chief:0", else "worker:0") whether it is still there; if not, and the newest checkpoint is not
 // of this step, it saves one with the scaffold's saver. A chief that is there saves itself. Where neither task has a
-// server in the cluster nobody can be asked, and nothing is saved.
+// server in the cluster nobody can be asked, and nothing is saved. Nor is a model that has diverged
+// (Behaviour::nan_stop_saves_nothing).
 // Errors: what reading the step and saving fail with. Thread safety: as SessionRunHook.
 // Source: none in TensorFlow, where a chief that leaves first ends all saving (pain 6 of docs/differences.md).
 #ifndef VIGIL_CORE_TRAIN_HOOKS_LAST_ONE_SAVES_HOOK_H_
@@ -27,6 +28,7 @@ struct LastOneSavesHookOptions {
   std::string target;  // of the session: the worker's own server, or another one of its cluster
   std::string checkpoint_dir;
   std::shared_ptr<Scaffold> scaffold;
+  Behaviour behaviour = Behaviour::Default();
 };
 
 class LastOneSavesHook : public SessionRunHook {
@@ -35,6 +37,8 @@ class LastOneSavesHook : public SessionRunHook {
   std::string_view name() const override { return "LastOneSavesHook"; }
   // USAGE "Global step should be created to use LastOneSavesHook."
   absl::Status Begin(BeginContext& context) override;
+  absl::Status AfterCreateSession(const std::shared_ptr<Session>& session,
+                                  const std::shared_ptr<Coordinator>& coord) override;
   absl::Status End(Session* session) override;
 
  private:
@@ -45,6 +49,7 @@ class LastOneSavesHook : public SessionRunHook {
   const Env env_;
   const LastOneSavesHookOptions options_;
   GlobalStepReader step_;
+  std::shared_ptr<Coordinator> coord_;  // says whether the model has diverged
 };
 
 }  // namespace vigil

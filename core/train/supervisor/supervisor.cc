@@ -202,8 +202,14 @@ absl::Status Supervisor::StartWhatRunsBeside(const SessionPtr& session, bool sta
 
 absl::StatusOr<SessionPtr> Supervisor::Prepare(const PrepareSessionOptions& options) {
   // A signal does not pass: who was told to end begins nothing.
-  if (signalled_->load()) return MakeStatus(Code::kCancelled, "SIGTERM has stopped this supervisor.");
+  const auto is_told = [this] { return signalled_->load(); };
+  const absl::Status told = MakeStatus(Code::kCancelled, "SIGTERM has stopped this supervisor.");
+  if (is_told()) return told;
   coord_->ClearStop();
+  if (is_told()) {  // in between: what it has asked for was cleared
+    coord_->RequestStop().IgnoreError();
+    return told;
+  }
   if (summary_writer_ != nullptr) VIGIL_RETURN_IF_ERROR(Written(summary_writer_->Reopen()));
   VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewReadySession(options));
   sessions_.push_back(session);

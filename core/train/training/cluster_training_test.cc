@@ -47,7 +47,7 @@ class ClusterTrainingTest : public testing::Test {
     task.server = *Server::Create(task.env, {.cluster = spec_, .job_name = job});
   }
 
-  absl::StatusOr<std::unique_ptr<MonitoredSession>> Train(const std::string& job) {
+  absl::StatusOr<std::unique_ptr<MonitoredSession>> Train(const std::string& job, std::vector<HookPtr> hooks = {}) {
     OneTask& task = tasks_[job];
     task.graph = std::make_unique<Graph>(BuiltinOps());
     Builder b(*task.graph);
@@ -61,6 +61,7 @@ class ClusterTrainingTest : public testing::Test {
                                     {.master = task.server->target(),
                                      .is_chief = job == "chief",
                                      .checkpoint_dir = kTrainDir,
+                                     .hooks = std::move(hooks),
                                      .save_checkpoint_steps = 2,
                                      .save_summaries_steps = std::nullopt,
                                      .config = {.device_filters = {"/job:ps", "/job:" + job}},
@@ -98,6 +99,31 @@ TEST_F(ClusterTrainingTest, AllTasksTrainOneModelAndRecoverWhenItsServerRestarts
   EXPECT_EQ(Step("worker", **worker), 5);
   EXPECT_TRUE((*worker)->Close().ok());
   EXPECT_TRUE((*chief)->Close().ok());
+}
+
+// As NanTensorHook does when the loss is NaN.
+class Diverges : public SessionRunHook {
+ public:
+  absl::Status AfterCreateSession(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>& coord) override {
+    coord->MarkDiverged();
+    return absl::OkStatus();
+  }
+};
+
+TEST_F(ClusterTrainingTest, AWorkerWhoseChiefIsGoneSavesTheLastStepButNoModelThatHasDiverged) {
+  ASSERT_TRUE((*Train("chief"))->Close().ok());
+  tasks_["chief"].server = nullptr;
+  auto diverged = Train("worker", {std::make_shared<Diverges>()});
+  ASSERT_TRUE(diverged.ok()) << diverged.status();
+  const auto newest = [this] { return LatestCheckpoint(fake_.env(), kTrainDir)->value_or("none"); };
+  EXPECT_EQ(Step("worker", **diverged), 1);
+  EXPECT_TRUE((*diverged)->Close().ok());
+  EXPECT_EQ(newest(), "/train/model.ckpt-0");
+  auto worker = Train("worker");
+  ASSERT_TRUE(worker.ok()) << worker.status();
+  EXPECT_EQ(Step("worker", **worker), 2);
+  EXPECT_TRUE((*worker)->Close().ok());
+  EXPECT_EQ(newest(), "/train/model.ckpt-2");
 }
 
 }  // namespace
