@@ -31,8 +31,8 @@ absl::StatusOr<std::optional<CheckpointState>> FindCheckpoints(const Env& env, c
                                                                std::string_view state_file = kDefaultStateFile);
 
 // Restores state.model_checkpoint_path; with `fallback`, where that is not whole, the newest of the others that is. If
-// none is, the error is that of the newest. The saver then knows all of the state's checkpoints; of a state that was only
-// found, the one it has restored: it does not delete what may be another's, or kept for good. `missing`:
+// none is, the error is that of the newest. The saver then knows all of the state's checkpoints; of a state that was
+// only found, the one it has restored: it does not delete what may be another's, or kept for good. `missing`:
 // Saver::RestoreMissingLast.
 absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const CheckpointState& state, bool fallback,
                            const std::vector<std::string>& missing = {});

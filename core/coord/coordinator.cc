@@ -158,7 +158,7 @@ std::vector<std::string> Coordinator::stragglers() const {
 
 Coordinator::Member::Member(Coordinator& coord) : coord_(coord), task_(coord.env_.tasks->CurrentTask()) {
   SpinGuard lock(coord_.members_lock_);
-  coord_.members_.push_back({.task = task_, .given_up = false});
+  coord_.members_.push_back({.number = ++coord_.last_member_, .task = task_, .given_up = false});
 }
 
 Coordinator::Member::~Member() {
@@ -186,7 +186,7 @@ bool Coordinator::CalledByGivenUp() const {
 std::vector<std::uint64_t> Coordinator::Members() const {
   std::vector<std::uint64_t> members;
   SpinGuard lock(members_lock_);
-  for (const Membership& member : members_) members.push_back(member.task);
+  for (const Membership& member : members_) members.push_back(member.number);
   return members;
 }
 
@@ -194,7 +194,8 @@ void Coordinator::GiveUp(const std::vector<std::uint64_t>& members) {
   const std::uint64_t caller = env_.tasks->CurrentTask();
   SpinGuard lock(members_lock_);
   for (Membership& member : members_) {
-    if (member.given_up || member.task == caller || std::ranges::find(members, member.task) == members.end()) continue;
+    const bool was_there = std::ranges::find(members, member.number) != members.end();
+    if (member.given_up || member.task == caller || !was_there) continue;
     member.given_up = true;
     given_up_.fetch_add(1);
   }

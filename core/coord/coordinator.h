@@ -100,6 +100,7 @@ class Coordinator {
 
  private:
   struct Membership {
+    std::uint64_t number;  // no other one of this coordinator has or had it; a task's may come again
     std::uint64_t task;
     bool given_up;  // it lived when a join had ended that it should have ended before
   };
@@ -126,7 +127,9 @@ class Coordinator {
   Atomic<std::uint64_t> registrations_{0};  // written under the mutex
   std::vector<std::string> stragglers_;
   mutable SpinLock members_lock_;
-  std::vector<Membership> members_;  // guarded by members_lock_
+  // Guarded by members_lock_.
+  std::vector<Membership> members_;
+  std::uint64_t last_member_ = 0;
   Atomic<std::size_t> given_up_{0};  // of members_; written under that lock
 };
 

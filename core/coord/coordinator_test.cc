@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/env/forwarding.h"
 #include "vigil/fakes/fake_env.h"
 
 namespace vigil {
@@ -79,6 +80,40 @@ TEST_F(CoordinatorTest, WhoWasGivenUpOnStopsNobodyLater) {
 }
 
 // In TensorFlow it does.
+// As threads have numbers that come again.
+class TwoNumbers : public ForwardingTasks {
+ public:
+  explicit TwoNumbers(Tasks& inner) : ForwardingTasks(inner), main_(inner.CurrentTask()) {}
+  std::uint64_t CurrentTask() override { return inner().CurrentTask() == main_ ? 1 : 2; }
+
+ private:
+  const std::uint64_t main_;
+};
+
+TEST_F(CoordinatorTest, WhoHasTheNumberOfAMemberThatHasEndedIsAnother) {
+  TwoNumbers numbers(*env().tasks);
+  Env with = env();
+  with.tasks = &numbers;
+  Coordinator coord(with);
+  const TaskPtr first = with.tasks->Spawn("first", [&] {
+    const Coordinator::Member member(coord);
+    coord.WaitForStop(Duration::max());
+  });
+  bool told = true;
+  const TaskPtr second = with.tasks->Spawn("second", [&] {
+    first->Join(kNever);
+    const Coordinator::Member member(coord);
+    with.tasks->SleepUntil({seconds(100)});
+    told = coord.ShouldStop();
+  });
+  fake_.tasks.RunReady();
+  EXPECT_TRUE(coord.RequestStop().ok());
+  EXPECT_TRUE(coord.Join({.tasks = {first, second}, .stop_grace_period = seconds(10), .ignore_live_tasks = true}).ok());
+  coord.ClearStop();
+  second->Join(kNever);
+  EXPECT_FALSE(told) << "it came while the join waited";
+}
+
 TEST_F(CoordinatorTest, WhoWasGivenUpOnStopsThoseWhoComeLaterAsInTensorFlow) {
   Coordinator coord(env(), {.behaviour = Behaviour::TensorFlow()});
   const TaskPtr straggler = env().tasks->Spawn("straggler", [&] {

@@ -10,8 +10,9 @@
 // fails with RESOURCE_EXHAUSTED, which names the method. Of an error that travels, message and payloads are bounded
 // (Bounded below), since some peers refuse an answer whose trailers have more than 8 KiB. Of requests to one peer that
 // it has not taken yet, limits().bytes_in_flight are on their way at most, or a single one that is larger: what comes
-// after waits for its turn, in order, unless it goes at once. Its deadline and Cancel hold all the same, and then nothing of it was sent. A
-// request that the peer has taken counts no more, answered or not: its answer may depend on one that comes after it.
+// after waits for its turn, in order, unless it goes at once. Its deadline and Cancel hold all the same, and then
+// nothing of it was sent. A request that the peer has taken counts no more, answered or not: its answer may depend on
+// one that comes after it.
 // Thread safety: all methods from any task of the process.
 #ifndef VIGIL_CORE_ENV_NETWORK_H_
 #define VIGIL_CORE_ENV_NETWORK_H_

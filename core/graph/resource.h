@@ -51,8 +51,8 @@ class ResourceManager {
   const std::string& session() const { return session_; }
   // Resource::Cancel of each; does not wait. Who comes later is not told: their run looks at its Cancellation.
   void CancelAll();
-  // Forgets the resources of a container ("" = all). Runs that have one keep it until they end: CancelAll wakes up those
-  // who wait in it, too.
+  // Forgets the resources of a container ("" = all). Runs that have one keep it until they end: CancelAll wakes up who
+  // waits in it, too.
   void Reset(std::string_view container);
   // Counts the resets: what was looked up before the last one must be looked up again.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }

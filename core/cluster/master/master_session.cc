@@ -142,10 +142,9 @@ void MasterSession::FailIfTasksAreLost() {
   if (!in_flight_.Add(calls).ok()) return;
   std::size_t i = 0;
   for (const auto& [name, task] : tasks) {
-    calls->Start(i++, {.to = task->address,
-                       .method = methods::kGetStatus.text(),
-                       .keepalive = config_.keepalive,
-                       .at_once = true});
+    calls->Start(
+        i++,
+        {.to = task->address, .method = methods::kGetStatus.text(), .keepalive = config_.keepalive, .at_once = true});
   }
   if (!calls->Wait(DeadlineAfter(env_, config_.keepalive))) {
     calls->CancelAll();  // who has a connection and does not answer is busy, as far as anybody knows

@@ -16,8 +16,6 @@
 namespace vigil {
 namespace {
 
-constinit thread_local std::uint64_t tasks_of_thread = 0;  // that it has begun
-
 std::chrono::steady_clock::time_point PointOf(Time time) {
   return std::chrono::steady_clock::time_point(time.since_epoch);
 }
@@ -149,7 +147,6 @@ class Threads::Work {
 
   std::shared_ptr<Completion> completion() const { return completion_; }
   void Run() {
-    ++tasks_of_thread;
     try {
       body_();
     } catch (const TaskKilled&) {
@@ -248,7 +245,7 @@ std::unique_ptr<Mutex> Threads::NewMutex(std::string_view) { return std::make_un
 
 std::unique_ptr<Condition> Threads::NewCondition(std::string_view) { return std::make_unique<ThreadCondition>(); }
 
-// The system's number of the thread, and which of its tasks it is: what is noted of one is not true of the next.
-std::uint64_t Threads::CurrentTask() { return tasks_of_thread << 32 | static_cast<std::uint32_t>(gettid()); }
+// The system's number of the thread. The next task on it has the same.
+std::uint64_t Threads::CurrentTask() { return static_cast<std::uint64_t>(gettid()); }
 
 }  // namespace vigil

@@ -1,7 +1,7 @@
 // Tasks on threads of the operating system. Contract: tasks.h.
 //
-// A task may outlive whoever started it: what all tasks use can be given to KeepAlive. A thread whose task has ended waits
-// up to a second for another one. A process that is forked off while no task begins or ends may have tasks of its own.
+// A task may outlive whoever started it: what all tasks use can be given to KeepAlive. A thread whose task has ended
+// waits up to a second for another one. A process that is forked off while no task begins or ends may have its own.
 #ifndef VIGIL_CORE_ENV_REAL_THREADS_H_
 #define VIGIL_CORE_ENV_REAL_THREADS_H_
 

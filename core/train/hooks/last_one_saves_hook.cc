@@ -53,8 +53,9 @@ absl::Status LastOneSavesHook::End(Session* session) {
   if (session == nullptr || ChiefIsThere()) return absl::OkStatus();
   if (options_.scaffold->saver() == nullptr) return absl::OkStatus();
   if (options_.behaviour.nan_stop_saves_nothing && coord_ != nullptr && coord_->diverged()) {
-    env_.log->Write(Severity::kWarning, fmt::format("The chief is gone, but the model has diverged: it is not saved into {}.",
-                                                    options_.checkpoint_dir));
+    env_.log->Write(Severity::kWarning,
+                    fmt::format("The chief is gone, but the model has diverged: it is not saved into {}.",
+                                options_.checkpoint_dir));
     return absl::OkStatus();
   }
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session));

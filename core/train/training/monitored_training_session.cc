@@ -114,11 +114,11 @@ absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredTrainingSession(const
     session.hooks = options.hooks;
     const bool in_cluster = IsClusterTarget(options.master);
     if (in_cluster && options.behaviour.last_one_saves && !options.checkpoint_dir.empty()) {
-      session.hooks.push_back(std::make_shared<LastOneSavesHook>(
-          env, LastOneSavesHookOptions{.target = options.master,
-                                       .checkpoint_dir = options.checkpoint_dir,
-                                       .scaffold = options.scaffold,
-                                       .behaviour = options.behaviour}));
+      session.hooks.push_back(
+          std::make_shared<LastOneSavesHook>(env, LastOneSavesHookOptions{.target = options.master,
+                                                                          .checkpoint_dir = options.checkpoint_dir,
+                                                                          .scaffold = options.scaffold,
+                                                                          .behaviour = options.behaviour}));
     }
     session.session_creator =
         std::make_shared<WorkerSessionCreator>(env, graph,
