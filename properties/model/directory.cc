@@ -116,9 +116,9 @@ void Directory::RecordWithinLimits(std::int64_t name) {
   all_ = last_;
 }
 
-void Directory::RecoverLast() {
+void Directory::RecoverLast(std::int64_t name) {
   restored_ = true;
-  last_ = NewestFirst();
+  last_ = state_ == State::kNamesCheckpoints ? NewestFirst() : std::vector<std::int64_t>{name};
   std::ranges::reverse(last_);
   std::erase_if(last_, [this](std::int64_t step) { return !HasIndex(step); });
 }

@@ -37,8 +37,9 @@ class Directory {
   void Write(std::int64_t name, std::int64_t step);
   // What follows a save that worked: it is recorded, named in the state file, and what is too old is deleted.
   void Record(std::int64_t name);
-  // After a restore: those that the state file names and that are still there are the ones to keep.
-  void RecoverLast();
+  // After a restore of that one: those that the state file names and that are still there are the ones to keep. Where
+  // it is unreadable, that one alone.
+  void RecoverLast(std::int64_t name);
 
   replays::FinalState Final() const;
 

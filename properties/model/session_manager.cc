@@ -96,7 +96,7 @@ Code SessionManagerModel::Restore(RawSession& session, bool& restored) {
   if (directory.state() == Directory::State::kInvalid) return Code::kUsage;
   if (directory.state() != Directory::State::kNamesCheckpoints) return Code::kOk;
   if (const Code code = RestoreFile(session, directory.latest()); code != Code::kOk) return code;
-  directory.RecoverLast();
+  directory.RecoverLast(directory.latest());
   restored = true;
   return Code::kOk;
 }
@@ -108,7 +108,7 @@ Code SessionManagerModel::RestoreNewestWhole(RawSession& session, bool& restored
   for (const std::int64_t name : directory.NewestFirst()) {
     const Code code = RestoreFile(session, name);
     restored = code == Code::kOk;
-    if (restored) directory.RecoverLast();
+    if (restored) directory.RecoverLast(name);
     if (first == Code::kOk) first = code;
     if (restored) return Code::kOk;
     const std::string damage = directory.DamageOf(name);
