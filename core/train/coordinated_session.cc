@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <utility>
 
@@ -17,10 +16,6 @@
 
 namespace vigil {
 namespace {
-
-// That a close waits also where earlier sessions have used up the grace period of all: tasks that hear of the stop, as
-// those of queue runners do, need a moment to end.
-constexpr Duration kLeastGrace = std::chrono::seconds(1);
 
 // They keep what they use: their session with its graph, the coordinator.
 void NoteStragglers(const Env& env, const Coordinator& coord, const Session& session, Duration waited,
@@ -80,7 +75,7 @@ absl::Status CoordinatedSession::Close() {
 absl::Status StopJoinAndClose(const Env& env, Coordinator& coord, Session& session, SessionLife& life) {
   VIGIL_RETURN_IF_ERROR(coord.RequestStop());
   Duration grace = life.stop_grace_period;
-  if (life.behaviour.one_grace_period) grace = std::max(std::min(grace, kLeastGrace), grace - life.grace_used);
+  if (life.behaviour.one_grace_period) grace = std::max(Duration::zero(), grace - life.grace_used);
   const Time start = env.clock->Monotonic();
   const absl::Status joined = coord.Join({.stop_grace_period = grace, .ignore_live_tasks = true});
   NoteStragglers(env, coord, session, env.clock->Monotonic() - start, life);

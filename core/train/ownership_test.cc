@@ -196,18 +196,8 @@ TEST_F(OwnershipTest, AllSessionsTogetherHaveOneGracePeriod) {
   const Time used_up = fake_.clock.Monotonic();
   EXPECT_GE(ToSeconds(used_up.since_epoch), 10);
   EXPECT_TRUE(session->Close().ok());
-  EXPECT_LT(fake_.clock.Monotonic() - used_up, 1100ms);
+  EXPECT_LT(fake_.clock.Monotonic() - used_up, 1s);
   EXPECT_THAT(session->stragglers(), ElementsAre("slow", "slow"));
-}
-
-TEST_F(OwnershipTest, AMomentIsLeftWhereTheGracePeriodIsUsedUp) {
-  EachSessionHasATaskThatNeeds(1000s);
-  const auto session = Open({.stop_grace_period = 10s});
-  EachSessionHasATaskThatNeeds(500ms);
-  hook_->before = MakeStatus(Code::kAborted, "preempted");
-  ASSERT_TRUE(session->Run(train_).ok());
-  EXPECT_TRUE(session->Close().ok());
-  EXPECT_THAT(session->stragglers(), ElementsAre("slow"));
 }
 
 TEST_F(OwnershipTest, TasksThatEndInTimeUseUpNoneOfTheGracePeriod) {

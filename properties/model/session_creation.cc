@@ -11,8 +11,6 @@
 namespace vigil::properties::model {
 namespace {
 
-constexpr double kLeastGraceSecs = 1;
-
 double GraceSecs(const Scenario& scenario) {
   constexpr double kGraceSecs = 120;
   return NumberArgument(scenario.session.args, "stop_grace_period_secs").value_or(kGraceSecs);
@@ -98,10 +96,7 @@ Code SessionModel::StartCoordinated(const RawSessionPtr& raw, const std::shared_
 
 Code SessionModel::StopJoinAndClose(RawSession& raw, Coordinator& coord) {
   coord.RequestStop(Code::kOk);
-  if (world_.behaviour().one_grace_period) {
-    const double whole = GraceSecs(world_.scenario());
-    coord.set_grace(std::max(std::min(whole, kLeastGraceSecs), whole - grace_used_));
-  }
+  if (world_.behaviour().one_grace_period) coord.set_grace(std::max(0.0, GraceSecs(world_.scenario()) - grace_used_));
   const double start = world_.clock();
   const Code joined = coord.Join();
   grace_used_ += world_.clock() - start;
