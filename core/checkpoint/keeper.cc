@@ -36,8 +36,6 @@ std::string_view StepText(std::string_view prefix, std::string_view save_path) {
   return prefix.find_first_not_of("0123456789") == std::string_view::npos ? prefix : "";
 }
 
-std::string_view BaseName(std::string_view prefix) { return prefix.substr(prefix.rfind('/') + 1); }
-
 // "/a//./b" -> "/a/b/"
 std::string Plain(std::string_view path) {
   std::string out = path.starts_with('/') ? "/" : "";
@@ -53,7 +51,7 @@ std::string Plain(std::string_view path) {
 // Of a directory that is spelled in two ways, too: who deletes the one deletes the other.
 bool AreSame(Files& files, const std::string& a, const std::string& b) {
   if (a == b) return true;
-  if (BaseName(a) != BaseName(b)) return false;
+  if (Basename(a) != Basename(b)) return false;
   if (Plain(a) == Plain(b)) return true;
   const absl::StatusOr<FileInfo> of_a = files.Stat(IndexFileName(a));
   const absl::StatusOr<FileInfo> of_b = files.Stat(IndexFileName(b));

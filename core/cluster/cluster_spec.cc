@@ -10,6 +10,8 @@
 namespace vigil {
 namespace {
 
+constexpr int kLargestIndex = 999'999;
+
 // As Python's repr of a string without special characters.
 std::string Quoted(std::string_view text) {
   const char quote = text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos ? '"' : '\'';
@@ -26,8 +28,6 @@ std::string Text(const std::vector<std::string>& list) {
   for (const std::string& item : list) out += (out.empty() ? "" : ", ") + Quoted(item);
   return "[" + out + "]";
 }
-
-constexpr int kLargestIndex = 999'999;
 
 std::string Text(const std::map<int, std::string>& map) {
   std::string out;

@@ -79,7 +79,6 @@ TEST_F(CoordinatorTest, WhoWasGivenUpOnStopsNobodyLater) {
   EXPECT_TRUE(coord_->RequestedError().ok());
 }
 
-// In TensorFlow it does.
 // As threads have numbers that come again.
 class TwoNumbers : public ForwardingTasks {
  public:
@@ -114,6 +113,7 @@ TEST_F(CoordinatorTest, WhoHasTheNumberOfAMemberThatHasEndedIsAnother) {
   EXPECT_FALSE(told) << "it came while the join waited";
 }
 
+// In TensorFlow it does.
 TEST_F(CoordinatorTest, WhoWasGivenUpOnStopsThoseWhoComeLaterAsInTensorFlow) {
   Coordinator coord(env(), {.behaviour = Behaviour::TensorFlow()});
   const TaskPtr straggler = env().tasks->Spawn("straggler", [&] {

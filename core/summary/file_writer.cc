@@ -133,8 +133,7 @@ absl::Status FileWriter::Reopen() {
 
 void FileWriter::ReopenIfFailed() {
   MutexLock lock(*mutex_);
-  if (worker_ == nullptr && failed_) worker_ = StartWorker();
-  failed_ = false;
+  if (std::exchange(failed_, false)) worker_ = StartWorker();
 }
 
 bool FileWriter::working() const {

@@ -83,7 +83,7 @@ class FileWriter final : public SummaryWriter {
   const std::unique_ptr<Mutex> mutex_;  // held for moments only
   // Guarded by *mutex_.
   std::shared_ptr<EventWorker> worker_;  // null: closed
-  bool failed_ = false;                  // ... by an error
+  bool failed_ = false;                  // ... by an error, and not reopened since
   std::set<std::string> summary_tags_;   // that came: their metadata is not written again
   std::set<std::string> metadata_tags_;  // of run metadata
 };

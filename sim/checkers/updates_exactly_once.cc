@@ -112,15 +112,13 @@ const Checker kUpdatesExactlyOnce = {
         "nothing where one does not tell.",
     .excuses =
         "as many further updates as attempts were made in vain since the last run that returned, or before it and not "
-        "counted by it; counts that a restore "
-        "or "
-        "an initialisation of the model has overwritten, as their server says, since the last run that returned began; "
-        "updates of the other process where a replica that was taken for dead goes on (zombie), until a run returns "
+        "counted by it; counts that a restore or an initialisation of the model has overwritten, as their server says, "
+        "since the last run that returned began; updates of the other process where a replica that was taken for dead "
+        "goes on (zombie), until a run returns "
         "after everything has healed",
     .why =
         "a failed attempt may have taken effect on some servers, or take effect after the next one has read the count; "
-        "and what a restore brings is what the checkpoint had; "
-        "two processes of one replica share its count",
+        "and what a restore brings is what the checkpoint had; two processes of one replica share its count",
 };
 
 }  // namespace vigil::sim

@@ -20,7 +20,7 @@
 namespace vigil {
 namespace {
 
-constexpr std::size_t kMostIdle = 16;  // as many as a worker keeps: rendezvous_mgr.h
+constexpr std::size_t kMostIdle = 16;  // as many as a worker keeps: rendezvous_mgr.cc
 
 // The first error ends it: a task that never answers holds up nobody who knows already that it has failed.
 class Registrations final : public ParallelCalls {

@@ -202,11 +202,10 @@ absl::Status Supervisor::StartWhatRunsBeside(const SessionPtr& session, bool sta
 
 absl::StatusOr<SessionPtr> Supervisor::Prepare(const PrepareSessionOptions& options) {
   // A signal does not pass: who was told to end begins nothing.
-  const auto is_told = [this] { return signalled_->load(); };
   const absl::Status told = MakeStatus(Code::kCancelled, "SIGTERM has stopped this supervisor.");
-  if (is_told()) return told;
+  if (signalled_->load()) return told;
   coord_->ClearStop();
-  if (is_told()) {  // in between: what it has asked for was cleared
+  if (signalled_->load()) {  // in between: what it has asked for was cleared
     coord_->RequestStop().IgnoreError();
     return told;
   }
