@@ -77,6 +77,21 @@ void Coordinator::ClearStop() {
   EmitDetail(CoordinatorDetail::kCleared, Code::kOk);
 }
 
+void Coordinator::MarkDiverged() {
+  diverged_.store(true, std::memory_order_release);
+  std::function<void()> tell;
+  {
+    const SpinGuard lock(diverged_lock_);
+    std::swap(tell, on_diverged_);
+  }
+  if (tell != nullptr) tell();
+}
+
+void Coordinator::OnDiverged(std::function<void()> tell) {
+  const SpinGuard lock(diverged_lock_);
+  std::swap(on_diverged_, tell);  // the old one goes after the lock
+}
+
 absl::Status Coordinator::RequestedError() const {
   MutexLock lock(*mutex_);
   return error_;

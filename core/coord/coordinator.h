@@ -65,7 +65,9 @@ class Coordinator {
   const Behaviour& behaviour() const { return options_.behaviour; }
 
   // The state of the model is not worth keeping (its loss is NaN): nobody should save it any more.
-  void MarkDiverged() { diverged_.store(true, std::memory_order_release); }
+  void MarkDiverged();
+  // Calls it at the first MarkDiverged from now on, in the task that marks it. The last one counts. Null: nobody.
+  void OnDiverged(std::function<void()> tell);
   bool diverged() const { return diverged_.load(std::memory_order_acquire); }
 
   // `task` is joined by the next Join, and forgotten after it.
@@ -117,6 +119,8 @@ class Coordinator {
   const CoordinatorOptions options_;
   Atomic<bool> stop_requested_{false};
   Atomic<bool> diverged_{false};
+  SpinLock diverged_lock_;
+  std::function<void()> on_diverged_;  // guarded by diverged_lock_
   Notification stop_;
   Notification joins_;  // some join has begun since the last ClearStop
   std::unique_ptr<Mutex> mutex_;

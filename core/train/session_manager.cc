@@ -6,6 +6,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/checkpoint/model_mark.h"
 #include "vigil/core/checkpoint/restore_newest.h"
 #include "vigil/core/cluster/client/cluster_session.h"
 #include "vigil/core/env/call_guarded.h"
@@ -176,17 +177,32 @@ void SessionManager::CloseUnready(Session& session) const {
   if (options_.behaviour.close_partial_session) session.Close().IgnoreError();
 }
 
+bool SessionManager::MayJoin(const SessionTarget& target, const RestoreOptions& restore) const {
+  return options_.behaviour.join_live_model && InCluster(target) && !restore.checkpoint_dir.empty();
+}
+
+absl::StatusOr<std::string> SessionManager::WhyNotToJoin(const std::string& directory) const {
+  VIGIL_ASSIGN_OR_RETURN(const bool diverged, HasMark(*env_.files, directory, ModelMark::kDiverged));
+  if (diverged) return "it has diverged";
+  VIGIL_ASSIGN_OR_RETURN(const bool initializing, HasMark(*env_.files, directory, ModelMark::kInitializing));
+  return initializing ? "its init_fn has not come to its end" : "";
+}
+
 // The variables live on servers that outlive this session: what is initialised there is somebody's training.
 absl::StatusOr<bool> SessionManager::JoinLiveModel(const SessionTarget& target, Session& session,
                                                    const RestoreOptions& restore, std::vector<std::string>* missing) {
   const std::optional<Output>& op =
       options_.ready_for_local_init_op.has_value() ? options_.ready_for_local_init_op : options_.ready_op;
-  if (!options_.behaviour.join_live_model || !InCluster(target) || restore.checkpoint_dir.empty() || !op.has_value()) {
-    return false;
-  }
+  if (!MayJoin(target, restore) || !op.has_value()) return false;
   VIGIL_ASSIGN_OR_RETURN(const Readiness alive, Ready(op, session, "Model not ready"));
   *missing = alive.missing;
   if (!alive.ready) return false;
+  VIGIL_ASSIGN_OR_RETURN(const std::string why_not, WhyNotToJoin(restore.checkpoint_dir));
+  if (!why_not.empty()) {
+    env_.log->Write(Severity::kWarning,
+                    fmt::format("The model on the servers is not gone on with: {}. It is made anew.", why_not));
+    return false;
+  }
   VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(session));
   if (!local.ready) return false;
   VIGIL_ASSIGN_OR_RETURN(const Readiness ready, Ready(options_.ready_op, session, "Model not ready"));
@@ -198,14 +214,36 @@ absl::StatusOr<bool> SessionManager::JoinLiveModel(const SessionTarget& target, 
   return true;
 }
 
-absl::Status SessionManager::MakeReady(Session& session, const RestoreOptions& restore, const InitOptions& init,
-                                       const std::vector<std::string>& missing) {
+// Without the mark a chief that comes back would go on with a model that init_fn has left half made.
+void SessionManager::MarkInitializing(const std::string& directory) const {
+  const absl::Status status = SetMark(*env_.files, directory, ModelMark::kInitializing);
+  if (status.ok()) return;
+  env_.log->Write(Severity::kWarning, fmt::format("That init_fn has yet to run could not be noted in {}: {}", directory,
+                                                  MessageOf(status)));
+}
+
+void SessionManager::ClearMarks(const std::string& directory) const {
+  for (const ModelMark mark : {ModelMark::kDiverged, ModelMark::kInitializing}) {
+    const absl::Status status = ClearMark(*env_.files, directory, mark);
+    if (status.ok()) continue;
+    env_.log->Write(
+        Severity::kWarning,
+        fmt::format("What was wrong with an earlier model is still noted in {}, and the next chief will not "
+                    "go on with this one: {}",
+                    directory, MessageOf(status)));
+  }
+}
+
+absl::Status SessionManager::MakeReady(const SessionTarget& target, Session& session, const RestoreOptions& restore,
+                                       const InitOptions& init, const std::vector<std::string>& missing) {
   VIGIL_ASSIGN_OR_RETURN(const bool restored, RestoreCheckpoint(session, restore, missing));
+  if (!restored && init.init_fn != nullptr && MayJoin(target, restore)) MarkInitializing(restore.checkpoint_dir);
   if (!restored) VIGIL_RETURN_IF_ERROR(Initialize(session, init));
   VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(session));
   if (!local.ready) return NotReadyError("ready for local_init", restored, init, local.why_not);
   VIGIL_ASSIGN_OR_RETURN(const Readiness ready, Ready(options_.ready_op, session, "Model not ready"));
   if (!ready.ready) return NotReadyError("ready", restored, init, ready.why_not);
+  if (MayJoin(target, restore)) ClearMarks(restore.checkpoint_dir);
   return absl::OkStatus();
 }
 
@@ -215,7 +253,7 @@ absl::StatusOr<SessionPtr> SessionManager::Prepare(const SessionTarget& target, 
   std::vector<std::string> missing;
   const absl::StatusOr<bool> joined = JoinLiveModel(target, *session, restore, &missing);
   if (joined.ok() && *joined) return session;
-  const absl::Status status = joined.ok() ? MakeReady(*session, restore, init, missing) : joined.status();
+  const absl::Status status = joined.ok() ? MakeReady(target, *session, restore, init, missing) : joined.status();
   if (status.ok()) return session;
   CloseUnready(*session);
   return status;

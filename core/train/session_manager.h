@@ -3,9 +3,10 @@
 //
 // In a cluster (master "grpc://...") Prepare first looks whether the model is alive on the servers and joins it, or
 // restores what is missing last (Behaviour::join_live_model), and sessions do not wait for ever for a server
-// (bounded_waits). Prepare: restore if there is something to restore, else init_op and init_fn; then local init, then
-// readiness. A failure closes the half-made session (not so under Behaviour::TensorFlow()). Recover: like Prepare
-// without initialising. Wait: poll until another task (the chief) has made the model ready.
+// (bounded_waits). What has diverged, or has an init_fn that has not come to its end, is not joined
+// (checkpoint/model_mark.h). Prepare: restore if there is something to restore, else init_op and init_fn; then local
+// init, then readiness. A failure closes the half-made session (not so under Behaviour::TensorFlow()). Recover: like
+// Prepare without initialising. Wait: poll until another task (the chief) has made the model ready.
 // Thread safety: one task at a time. Errors: USAGE for contradictory arguments and for a model that does not get ready,
 // DEADLINE_EXCEEDED from Wait, CANCELLED from whatever waits when a stop is requested, else what the session's calls
 // fail with.
@@ -106,11 +107,16 @@ class SessionManager {
   // somebody asked.
   absl::StatusOr<bool> JoinLiveModel(const SessionTarget& target, Session& session, const RestoreOptions& restore,
                                      std::vector<std::string>* missing);
+  // Of a model that is initialised on the servers. "": as far as is known it is somebody's training.
+  absl::StatusOr<std::string> WhyNotToJoin(const std::string& directory) const;
+  bool MayJoin(const SessionTarget& target, const RestoreOptions& restore) const;
+  void MarkInitializing(const std::string& directory) const;
+  void ClearMarks(const std::string& directory) const;  // a model is ready that was made here
   // True = restored; what is `missing` is last.
   absl::StatusOr<bool> RestoreCheckpoint(Session& session, const RestoreOptions& restore,
                                          const std::vector<std::string>& missing);
-  absl::Status MakeReady(Session& session, const RestoreOptions& restore, const InitOptions& init,
-                         const std::vector<std::string>& missing);
+  absl::Status MakeReady(const SessionTarget& target, Session& session, const RestoreOptions& restore,
+                         const InitOptions& init, const std::vector<std::string>& missing);
   absl::StatusOr<bool> RecoverModel(Session& session, const RestoreOptions& restore);
   absl::StatusOr<bool> LookWhetherReady(Session& session);
   // Closes what could not be made ready, if Behaviour says so.

@@ -10,6 +10,7 @@
 #include "vigil/core/base/saturating.h"
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/checkpoint/model_mark.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/summary/summary_writer_cache.h"
@@ -72,6 +73,16 @@ struct LastSaves {
 };
 constexpr SlotKey<LastSaves> kLastSaves{"checkpoint saver hooks: last saves"};
 
+// When it is seen: what the hooks do next may be the last that this process does.
+void NoteDivergence(const Env& env, const std::string& directory) {
+  const absl::Status status = SetMark(*env.files, directory, ModelMark::kDiverged);
+  if (status.ok()) return;
+  env.log->Write(Severity::kWarning,
+                 fmt::format("That the model has diverged could not be noted in {}: {}. Restart the parameter servers "
+                             "before you train on.",
+                             directory, MessageOf(status)));
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<CheckpointSaverHook>> CheckpointSaverHook::Create(const Env& env,
@@ -110,6 +121,10 @@ absl::Status CheckpointSaverHook::Begin(BeginContext& context) {
 absl::Status CheckpointSaverHook::AfterCreateSession(const std::shared_ptr<Session>& session,
                                                      const std::shared_ptr<Coordinator>& coord) {
   coord_ = coord;
+  if (coord_ != nullptr && options_.in_cluster && options_.behaviour.join_live_model &&
+      options_.behaviour.nan_stop_saves_nothing) {
+    coord_->OnDiverged([env = env_, directory = options_.checkpoint_dir] { NoteDivergence(env, directory); });
+  }
   if (options_.async_saves) {
     VIGIL_RETURN_IF_ERROR(FinishSaves(session.get()));  // of the session before
     failed_step_.reset();                               // this one begins with a save

@@ -52,6 +52,8 @@ struct CheckpointSaverHookOptions {
   std::vector<CheckpointSaverListenerPtr> listeners;
   bool save_graph_def = true;  // graph.pbtxt once a session, ".meta" with each checkpoint
   bool async_saves = false;    // written beside the training
+  // The model lives on servers that outlive the session: the next one is told if it has diverged (model_mark.h).
+  bool in_cluster = false;
   Behaviour behaviour =
       Behaviour::Default();  // nan_stop_saves_nothing, one_save_a_step, unique_event_files, warn_frozen_saver
 };

@@ -6,6 +6,7 @@
 
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/checkpoint/checkpoint_state.h"
+#include "vigil/core/checkpoint/model_mark.h"
 #include "vigil/core/checkpoint/restore_newest.h"
 #include "vigil/core/cluster/local_masters.h"
 #include "vigil/core/cluster/server/server.h"
@@ -49,10 +50,22 @@ absl::Status LastOneSavesHook::AfterCreateSession(const std::shared_ptr<Session>
   return absl::OkStatus();
 }
 
+// As this task has seen, or the chief that is gone.
+bool LastOneSavesHook::HasDiverged() const {
+  if (!options_.behaviour.nan_stop_saves_nothing) return false;
+  if (coord_ != nullptr && coord_->diverged()) return true;
+  if (!options_.behaviour.join_live_model) return false;  // then nobody clears the mark
+  const absl::StatusOr<bool> marked = HasMark(*env_.files, options_.checkpoint_dir, ModelMark::kDiverged);
+  if (marked.ok()) return *marked;
+  env_.log->Write(Severity::kWarning,
+                  fmt::format("Whether the model has diverged is not known: {}", MessageOf(marked.status())));
+  return false;
+}
+
 absl::Status LastOneSavesHook::End(Session* session) {
   if (session == nullptr || ChiefIsThere()) return absl::OkStatus();
   if (options_.scaffold->saver() == nullptr) return absl::OkStatus();
-  if (options_.behaviour.nan_stop_saves_nothing && coord_ != nullptr && coord_->diverged()) {
+  if (HasDiverged()) {
     env_.log->Write(Severity::kWarning,
                     fmt::format("The chief is gone, but the model has diverged: it is not saved into {}.",
                                 options_.checkpoint_dir));

@@ -43,6 +43,7 @@ class LastOneSavesHook : public SessionRunHook {
 
  private:
   bool ChiefIsThere() const;
+  bool HasDiverged() const;
   absl::StatusOr<bool> IsSaved(const std::string& checkpoint) const;  // as the newest
   absl::Status Save(Session& session, const std::string& prefix, std::int64_t step) const;
 

@@ -57,13 +57,15 @@ absl::Status AddCheckpointSaver(const Env& env, const MonitoredTrainingSessionOp
   const Period period =
       PeriodOf(options.save_checkpoint_secs, options.save_checkpoint_steps, {.secs = std::chrono::seconds(600)});
   if (!period.is_positive()) return absl::OkStatus();
-  VIGIL_ASSIGN_OR_RETURN(const auto hook, CheckpointSaverHook::Create(env, {.checkpoint_dir = options.checkpoint_dir,
-                                                                            .save_secs = period.secs,
-                                                                            .save_steps = period.steps,
-                                                                            .scaffold = options.scaffold,
-                                                                            .save_graph_def = options.save_graph_def,
-                                                                            .async_saves = options.async_saves,
-                                                                            .behaviour = options.behaviour}));
+  VIGIL_ASSIGN_OR_RETURN(const auto hook,
+                         CheckpointSaverHook::Create(env, {.checkpoint_dir = options.checkpoint_dir,
+                                                           .save_secs = period.secs,
+                                                           .save_steps = period.steps,
+                                                           .scaffold = options.scaffold,
+                                                           .save_graph_def = options.save_graph_def,
+                                                           .async_saves = options.async_saves,
+                                                           .in_cluster = IsClusterTarget(options.master),
+                                                           .behaviour = options.behaviour}));
   if (options.steps_per_run.has_value()) hook->set_steps_per_run(*options.steps_per_run);
   hooks.push_back(hook);
   return absl::OkStatus();
