@@ -45,10 +45,7 @@ CoordinatedSession::CoordinatedSession(const Env& env, SessionPtr session, const
 
 absl::Status CoordinatedSession::Run(LayerRun& run) {
   if (closed_) return UsageError("This session was closed by a recovery. Use the monitored session instead.");
-  const absl::Status status = hooked_.Run(run);
-  if (status.ok() || IsPreemption(status)) return status;
-  const absl::Status root_cause = coord_->RequestedError();
-  return IsPreemption(root_cause) ? root_cause : status;
+  return RootCauseOf(hooked_.Run(run), *coord_);
 }
 
 absl::Status CoordinatedSession::RunStepFn(const LayerStepFn& step_fn) {
@@ -70,6 +67,12 @@ absl::StatusOr<bool> CoordinatedSession::ShouldStop() {
 absl::Status CoordinatedSession::Close() {
   closed_ = true;
   return StopJoinAndClose(env_, *coord_, *session_, life_);
+}
+
+absl::Status RootCauseOf(const absl::Status& status, const Coordinator& coord) {
+  if (status.ok() || IsPreemption(status)) return status;
+  const absl::Status root_cause = coord.RequestedError();
+  return IsPreemption(root_cause) ? root_cause : status;
 }
 
 absl::Status StopJoinAndClose(const Env& env, Coordinator& coord, Session& session, SessionLife& life) {

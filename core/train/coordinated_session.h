@@ -47,6 +47,10 @@ class CoordinatedSession : public SessionLayer {
   bool closed_ = false;
 };
 
+// What a run has failed with; or the preemption that a task of its coordinator has reported, if there is one: the queue
+// that the task has filled is closed then, and OUT_OF_RANGE is no end of the input.
+absl::Status RootCauseOf(const absl::Status& status, const Coordinator& coord);
+
 // Requests a stop, joins for what is left of the grace period, closes the session whatever the join says; the join's
 // error. Tasks that have not ended by then are named in the log (an error, but under Behaviour::TensorFlow()) and kept
 // in life.stragglers; only they use up the grace period.

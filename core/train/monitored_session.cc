@@ -269,13 +269,12 @@ absl::StatusOr<RunResult> MonitoredSessionBase::RunWithoutHooks(const Fetches& f
   env_.Emit({.kind = EventKind::kBareRunStart});
   const absl::Status status = call.layer->RunStepFn([&](const LayerRunFn&) {
     const SessionPtr session = raw();
-    return WithOrigin(
-        CallGuarded([&] {
-          return session->Run(
-              {.spec = spec, .feed_values = values, .options = &options, .metadata = &result.mutable_metadata()},
-              &result.tensors());
-        }),
-        kOriginRun);
+    const absl::Status end = CallGuarded([&] {
+      return session->Run(
+          {.spec = spec, .feed_values = values, .options = &options, .metadata = &result.mutable_metadata()},
+          &result.tensors());
+    });
+    return WithOrigin(RootCauseOf(end, *creator_.coordinator()), kOriginRun);
   });
   if (call.outermost()) life_.SettleStop();
   env_.Emit({.kind = EventKind::kBareRunEnd, .code = CodeOf(status)});

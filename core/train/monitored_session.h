@@ -88,7 +88,8 @@ class MonitoredSessionBase {
   // Calls `step_fn` with the raw session and a way to run with hooks; after a preemption that it returns it is called
   // again, from its beginning. Errors: what it returns (an exception is OTHER); else as Run.
   absl::Status RunStepFn(const StepFn& step_fn);
-  // A run past the hooks, with recovery: for what is no training (re-initialising an iterator, asking for a size).
+  // A run past the hooks, with recovery, also from what the coordinator's tasks report: for what is no training
+  // (re-initialising an iterator, asking for a size).
   absl::StatusOr<RunResult> RunWithoutHooks(const Fetches& fetches, const Feeds& feeds = {},
                                             const RunOptions& options = {});
   // Whether the loop should end: a hook, the coordinator, a step function or a stop request wants it, or the session is

@@ -101,6 +101,30 @@ TEST(RunWithoutHooksTest, RecoversToo) {
   }
 }
 
+// A task that fills a queue is preempted, and closes it: who takes from it hears of the end of the input.
+TEST(RunWithoutHooksTest, RecoversFromWhatItsCoordinatorKnowsOf) {
+  fakes::FakeEnv fake;
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const Output step = *GetOrCreateGlobalStep(fake.env(), b);
+  ASSERT_TRUE(b.status().ok()) << b.status();
+  const auto hook = std::make_shared<Witness>();
+  const auto factory = std::make_shared<PreemptedFactory>(fake.env());
+  const ChiefSessionCreatorOptions chief{.scaffold = std::make_shared<Scaffold>(fake.env(), graph), .factory = factory};
+  const auto made = MonitoredSession::Create(
+      fake.env(), graph,
+      {.session_creator = std::make_shared<ChiefSessionCreator>(fake.env(), graph, chief), .hooks = {hook}});
+  ASSERT_TRUE(made.ok()) << made.status();
+  factory->fails = MakeStatus(Code::kOutOfRange, "the queue is closed");
+  EXPECT_EQ(CodeOf((*made)->RunWithoutHooks(step).status()), Code::kOutOfRange) << "nobody knows of anything else";
+  ASSERT_TRUE(hook->coord->RequestStop(MakeStatus(Code::kAborted, "preempted")).ok());
+  factory->fails = MakeStatus(Code::kOutOfRange, "the queue is closed");
+  const auto result = (*made)->RunWithoutHooks(step);
+  EXPECT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ((*made)->recoveries(), 1);
+  EXPECT_TRUE((*made)->Close().ok());
+}
+
 // The stop is asked for in the attempt that fails: it counts once the call is over.
 TEST(RunWithoutHooksTest, AStopSurvivesItsRecovery) {
   fakes::FakeEnv fake;
