@@ -7,16 +7,21 @@ namespace {
 
 constexpr std::size_t kMostKnown = 8;
 
-// The resource that a reference leads to: an op that changes a variable passes its reference on.
-NodeId HolderOf(const Graph& graph, NodeId node) {
-  while (graph.node(node).def->forwards_ref && !graph.node(node).inputs.empty()) node = graph.node(node).inputs[0].node;
-  return node;
+bool IsGlobalVariable(const Graph& graph, NodeId holder) {
+  return std::ranges::any_of(graph.Collection(kGlobalVariables), [&](Output v) { return v.node == holder; });
 }
 
+// Of a variable of the reference kind, who changes it passes its reference on; of one with a handle, who changes it
+// gives nothing, and who reads it its value (DisableCopyOnRead does neither).
 bool ChangesGlobalVariable(const Graph& graph, NodeId id) {
-  if (!graph.node(id).def->forwards_ref) return false;
-  const NodeId holder = HolderOf(graph, id);
-  return std::ranges::any_of(graph.Collection(kGlobalVariables), [&](Output v) { return v.node == holder; });
+  const Node& node = graph.node(id);
+  if (node.def->forwards_ref) return IsGlobalVariable(graph, node.refers_to);
+  if (!node.output_types.empty() || node.op == "DisableCopyOnRead") return false;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!node.def->TakesReference(static_cast<int>(i))) continue;
+    if (IsGlobalVariable(graph, graph.node(node.inputs[i].node).refers_to)) return true;
+  }
+  return false;
 }
 
 }  // namespace

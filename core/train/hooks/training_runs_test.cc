@@ -37,6 +37,19 @@ TEST_F(TrainingRunsTest, ChangeAGlobalVariable) {
   EXPECT_TRUE(Trains(ops::AssignAdd(b_, "again", update, one_))) << "through the reference that the first one gives";
 }
 
+TEST_F(TrainingRunsTest, ChangeAVariableWithAHandle) {
+  const ops::Variable global = ops::MakeResourceVariable(b_, "w", one_);
+  const ops::Variable local = ops::MakeResourceVariable(b_, "m", one_, kLocalVariables);
+  const auto assign_add = [&](const std::string& name, Output handle) {
+    return b_.Op("AssignAddVariableOp", {handle, one_}, {.name = name});
+  };
+  EXPECT_FALSE(Trains(global.read));
+  EXPECT_TRUE(Trains(Fetches::Op(assign_add("update", global.ref).node)));
+  EXPECT_TRUE(Trains(Fetches::Op(assign_add("again", ops::Identity(b_, "handle", global.ref)).node)));
+  EXPECT_FALSE(Trains(Fetches::Op(assign_add("count", local.ref).node)));
+  EXPECT_FALSE(Trains(Fetches::Op(b_.Op("DisableCopyOnRead", {global.ref}).node)));
+}
+
 TEST_F(TrainingRunsTest, DoNotOnlyReadOrCount) {
   EXPECT_FALSE(Trains(Fetches()));
   EXPECT_FALSE(Trains(weights_));
