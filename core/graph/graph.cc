@@ -124,6 +124,15 @@ NodeId Graph::FindReferred(const Node& node, const std::vector<DType>& inputs) c
   return this->node(node.inputs[0].node).refers_to;
 }
 
+bool Graph::IsHandle(Output output) const {
+  const Node& from = node(output.node);
+  if (from.refers_to == kNoNode) return false;
+  if (TypeOf(output) == DType::kResource) return true;
+  const bool refers = output.index == 0 || from.def->refers_by_any_output;
+  const OpDef& holder = *node(from.refers_to).def;
+  return refers && holder.is_resource && holder.read == nullptr;
+}
+
 // A reference must come from what stands for a resource; a value cannot be had from a handle.
 absl::Status Graph::CheckReference(const Node& node, int i) const {
   const Output input = node.inputs[static_cast<std::size_t>(i)];
@@ -133,9 +142,7 @@ absl::Status Graph::CheckReference(const Node& node, int i) const {
     return UsageError(fmt::format("Input {} of '{}' Op must be a reference to a resource; '{}' ({}) is none.", i,
                                   node.op, from.name, from.op));
   }
-  const bool is_handle = from.def->is_resource ? from.def->read == nullptr
-                                               : from.refers_to != kNoNode && TypeOf(input) == DType::kResource;
-  if (!is_handle) return absl::OkStatus();
+  if (!IsHandle(input)) return absl::OkStatus();
   return UsageError(
       fmt::format("Input {} of '{}' Op takes a value, but '{}' ({}) is a handle.", i, node.op, from.name, from.op));
 }

@@ -151,6 +151,8 @@ class Graph {
   const PartialShape& ShapeOf(Output output) const;
   // Whether there is such an output of such a node.
   bool Has(Output output) const;
+  // Whether it only refers to a resource that has no value: it can be neither fetched nor taken as one. REQUIRES: Has.
+  bool IsHandle(Output output) const;
   int size() const { return static_cast<int>(nodes_.size()); }
   std::optional<NodeId> Find(std::string_view name) const;  // by the node's whole name
   // "name:index" or "name" (index 0). nullopt: not written so, no such node, or no such output of it.

@@ -47,6 +47,8 @@ class KernelContext {
   bool cancelled() const { return cancellation_.cancelled(); }
   // Until when this run may wait, then DEADLINE_EXCEEDED; kNever if it has no timeout.
   Time deadline() const { return deadline_; }
+  // CANCELLED or DEADLINE_EXCEEDED if the run is over: for kernels that work for long.
+  absl::Status CheckGoesOn() const { return cancelled() || deadline_ != kNever ? WhyOver() : absl::OkStatus(); }
   // Where values go to and come from that cross from one partition of a graph to another; null in a direct session.
   Rendezvous* rendezvous() const { return rendezvous_; }
   // Of which this run is a part; 0 in a direct session.
@@ -127,6 +129,7 @@ class KernelContext {
   void Enter(const KernelCall& call) { call_ = &call; }
 
  private:
+  absl::Status WhyOver() const;  // OK: it is not
   template <typename T>
   static const T& AttrOr(const Node& node, std::string_view name, const T& missing) {
     const auto it = node.attrs.find(name);

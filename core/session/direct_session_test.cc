@@ -236,6 +236,21 @@ TEST_F(DirectSessionTest, TimeoutsOfARunAndOfTheSession) {
   EXPECT_EQ(fake_.clock.Monotonic().since_epoch, std::chrono::milliseconds(2500));
 }
 
+// Kernels that wait for nothing do not end in time by themselves.
+TEST_F(DirectSessionTest, ATimeoutIsOfAllThatTheRunDoes) {
+  const Output slow = g_.Node("Slow", "slow");
+  const Output late = g_.Node("Bump", "late", {cell_, one_}, {slow.node});
+  const std::unique_ptr<Session> session = NewSession();
+  EXPECT_EQ(Fetch(*session, {set_}), "1");
+  RunOptions options;
+  options.timeout_in_ms = 1500;
+  EXPECT_THAT(Fetch(*session, {slow}, {}, {}, options), HasSubstr("DEADLINE_EXCEEDED"));
+  EXPECT_THAT(Fetch(*session, {late}, {}, {}, options), HasSubstr("DEADLINE_EXCEEDED"));
+  EXPECT_EQ(Fetch(*session, {cell_}), "1") << "nothing runs after that";
+  options.timeout_in_ms = 2000;
+  EXPECT_EQ(Fetch(*session, {late}, {}, {}, options), "2");
+}
+
 TEST_F(DirectSessionTest, AFullTraceTellsEveryNodeThatRan) {
   const std::unique_ptr<Session> session = NewSession();
   RunOptions options;

@@ -85,6 +85,7 @@ absl::Status ExecutorState::Run(const RunCall& call, Time deadline, std::uint64_
   const ScopedFlushDenormals flush;
   absl::Status status = TakeFeeds(call);
   if (status.ok()) status = CallGuarded([&] { return Execute(IsTracedAlone(call.options) ? call.metadata : nullptr); });
+  if (status.ok()) status = CheckTime();
   if (status.ok() && fetched != nullptr) {
     fetched->resize(plan_.fetches.size());
     for (std::size_t i = 0; i < plan_.fetches.size(); ++i) {
@@ -192,8 +193,14 @@ void ExecutorState::Release(const PlanStep& step) {
   }
 }
 
+// Of the last kernel. Whoever is cancelled by then has come to its end all the same.
+absl::Status ExecutorState::CheckTime() const {
+  absl::Status over = context_.CheckGoesOn();
+  return CodeOf(over) == Code::kDeadlineExceeded ? over : absl::OkStatus();
+}
+
 absl::Status ExecutorState::ExecuteStep(const KernelCall& step) {
-  if (context_.cancelled()) return MakeStatus(Code::kCancelled, "Run call was cancelled");
+  VIGIL_RETURN_IF_ERROR(context_.CheckGoesOn());  // a kernel that only computes does not know how long it may take
   context_.Enter(step);
   absl::Status status = (*step.kernel)(context_);
   if (status.ok()) return status;

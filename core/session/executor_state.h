@@ -38,6 +38,7 @@ class ExecutorState {
   absl::Status ExecuteTraced(std::size_t i, RunMetadata* trace);
   bool IsDead(const ControlStep& control) const;
   absl::Status CheckFetchesLive() const;
+  absl::Status CheckTime() const;  // DEADLINE_EXCEEDED
   absl::Status ExecuteStep(const KernelCall& step);
   void Release(const PlanStep& step);
   void Clean();

@@ -62,7 +62,7 @@ class Finder {
       if (!graph_.Has(fetch)) return UsageError("A fetch is not an output of a node of the session's graph.");
       const Node& node = graph_.node(fetch.node);
       if (IsFed(fetch)) continue;
-      if (node.refers_to != kNoNode && graph_.TypeOf(fetch) == DType::kResource) {
+      if (graph_.IsHandle(fetch)) {
         return UsageError(
             fmt::format("'{}' ({}) is a handle: it has no value to fetch.", graph_.NameOf(fetch), node.op));
       }

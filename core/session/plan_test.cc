@@ -85,6 +85,7 @@ TEST_F(PlanTest, RefusesWhatIsNotThere) {
   EXPECT_THAT(Fetching({one_}, {{-1, 0}}), HasSubstr("USAGE: A feed is not an output"));
   EXPECT_THAT(Steps({.targets = {99}}), HasSubstr("USAGE: A target is not a node"));
   EXPECT_THAT(Fetching({g_.Node("Gate", "gate")}), HasSubstr("USAGE: 'gate:0' (Gate) is a handle"));
+  EXPECT_THAT(Fetching({g_.Node("TextGate", "text")}), HasSubstr("USAGE: 'text:0' (TextGate) is a handle"));
   EXPECT_EQ(Fetching({g_.Node("Kernelless", "k")}), "UNIMPLEMENTED: 'k': the Op 'Kernelless' has no kernel.");
 }
 

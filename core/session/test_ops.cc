@@ -107,6 +107,11 @@ OpRegistry TestOps() {
   ops.Register(
       {.name = "Bump", .inputs = 2, .output_types = number, .compute = Bump, .ref_inputs = 1, .forwards_ref = true});
   ops.Register({.name = "Gate", .output_types = Always({DType::kResource}), .is_resource = true, .per_session = true});
+  ops.Register({.name = "TextGate", .output_types = Always({DType::kString}), .is_resource = true});
+  ops.Register({.name = "Slow", .output_types = number, .compute = [](KernelContext& c) {
+                  c.env().tasks->SleepUntil(DeadlineAfter(c.env(), std::chrono::seconds(2)));
+                  return Give(c, 2);
+                }});
   ops.Register({.name = "SharedGate", .output_types = Always({DType::kResource}), .is_resource = true});
   ops.Register({.name = "Wait", .inputs = 1, .output_types = number, .compute = WaitAtGate, .ref_inputs = 1});
   ops.Register({.name = "Open", .inputs = 1, .output_types = number, .compute = OpenGate, .ref_inputs = 1});
