@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "vigil/core/io/record_writer.h"
 #include "vigil/core/ops/testing.h"
 #include "vigil/fakes/fake_env.h"
 
@@ -105,6 +106,78 @@ TEST_F(DatasetOpsTest, AStateIsRestoredInTheSameOrder) {
               StartsWith("INVALID_ARGUMENT: The state is behind"));
   EXPECT_THAT(vigil::Show(Run(b_.Op("DeserializeIterator", {iterator, Scalar<std::string>("x")}).node)),
               StartsWith("INVALID_ARGUMENT: 'x' is no state"));
+}
+
+// As after a restart, when the node that shuffles runs again, and draws other seeds.
+TEST_F(DatasetOpsTest, AStateKeepsTheSeedsThatWereDrawn) {
+  const Output zero = Scalar<std::int64_t>(0);
+  const Output size = Scalar<std::int64_t>(6);
+  const Output outer =
+      b_.Op("ShuffleDataset", {b_.Op("ShuffleDataset", {Range(6), size, zero, zero}), size, zero, zero});
+  const Output data = With("RepeatDataset", outer, 2);
+  const Output iterator = Iterator();
+  const Output next = Next(iterator);
+  const NodeId begin = Begin(data, iterator);
+  const Output state = b_.Op("SerializeIterator", {iterator});
+  const auto take = [&](int n) {
+    std::string text;
+    for (int i = 0; i < n; ++i) text += Show(next) + "; ";
+    return text;
+  };
+  ASSERT_TRUE(Run(begin).ok());
+  const std::string first = take(8);
+  const absl::StatusOr<Tensor> saved = Get(state);
+  ASSERT_TRUE(saved.ok()) << saved.status();
+  const std::string rest = take(4);
+  ASSERT_TRUE(Run(begin).ok());
+  ASSERT_NE(take(8), first);
+  const auto restore = [&](const Tensor& from) {
+    return vigil::Show(Run(b_.Op("DeserializeIterator", {iterator, b_.Const("saved", from)}).node));
+  };
+  ASSERT_EQ(restore(*saved), "OK");
+  EXPECT_EQ(Get(state)->scalar<std::string>(), saved->scalar<std::string>());
+  EXPECT_EQ(take(4), rest);
+  EXPECT_EQ(restore(Tensor::Scalar<std::string>("8")), "OK") << "as earlier versions wrote it";
+  EXPECT_EQ(restore(Tensor::Scalar<std::string>("8 1,2")),
+            "INVALID_ARGUMENT: The state has the seeds of 1 datasets that shuffle, but 2 were given none.");
+  for (const char* wrong : {"8 ", "8 1", "8 1,", "8 1,2,3", "8 -1,2", "8,1,2"}) {
+    EXPECT_THAT(restore(Tensor::Scalar<std::string>(wrong)), HasSubstr("is no state of an iterator")) << wrong;
+  }
+}
+
+TEST_F(DatasetOpsTest, ARestoreThatTakesLongIsCancelled) {
+  const Output iterator = Iterator();
+  ASSERT_TRUE(Run(Begin(With("RepeatDataset", Range(1), -1), iterator)).ok());
+  cancellation_.Cancel();
+  const Output state = b_.Const("state", Tensor::Scalar<std::string>("1000000000000"));
+  EXPECT_THAT(vigil::Show(Run(b_.Op("DeserializeIterator", {iterator, state}).node)), StartsWith("CANCELLED"));
+}
+
+TEST_F(DatasetOpsTest, FilesThatComeAndGo) {
+  Files& files = *EnvFixture::fake_.env().files;
+  const std::string path = "/records";
+  const auto write = [&](const std::vector<std::string>& records) {
+    std::string bytes;
+    for (const std::string& each : records) AppendRecord(each, &bytes);
+    ASSERT_TRUE(WriteAtomically(files, path, bytes).ok());
+  };
+  const Output records =
+      b_.Op("TFRecordDataset", {Vec<std::string>({path}), Scalar<std::string>(""), Scalar<std::int64_t>(0)});
+  const auto begin = [&](Output dataset) {
+    const Output iterator = Iterator({DType::kString});
+    EXPECT_TRUE(Run(Begin(dataset, iterator)).ok());
+    return Next(iterator, {DType::kString});
+  };
+  const Output taken = begin(With("TakeDataset", records, 3));
+  EXPECT_THAT(Show(taken), StartsWith("NOT_FOUND"));
+  write({"a", "b", "c", "d"});
+  for (const char* each : {"a", "b", "c"}) EXPECT_EQ(Show(taken), std::string("string [] ") + each) << "three came";
+  EXPECT_THAT(Show(taken), StartsWith("OUT_OF_RANGE"));
+  const Output forever = begin(With("RepeatDataset", records, -1));
+  for (const char* each : {"a", "b", "c", "d", "a"}) EXPECT_EQ(Show(forever), std::string("string [] ") + each);
+  for (const char* each : {"b", "c", "d"}) EXPECT_EQ(Show(forever), std::string("string [] ") + each);
+  write({});
+  EXPECT_THAT(Show(forever), StartsWith("OUT_OF_RANGE")) << "it ends where nothing comes any more";
 }
 
 TEST_F(DatasetOpsTest, RecordsThatAreNotThere) {

@@ -9,6 +9,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/ops/op_util.h"
+#include "vigil/core/ops/random/random_generator.h"
 
 namespace vigil {
 namespace {
@@ -17,6 +18,12 @@ std::string Names(const std::vector<DType>& types) {
   std::vector<std::string_view> names;
   for (const DType type : types) names.push_back(DTypeName(type));
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::int64_t NumberOf(const Node& node, std::string_view name, std::int64_t missing) {
+  const auto at = node.attrs.find(name);
+  const auto* const given = at == node.attrs.end() ? nullptr : std::get_if<std::int64_t>(&at->second);
+  return given == nullptr ? missing : *given;
 }
 
 }  // namespace
@@ -46,7 +53,11 @@ FifoQueue::FifoQueue(const Env& env, std::string name, std::vector<DType> compon
     : name_(std::move(name)),
       component_types_(std::move(component_types)),
       capacity_(capacity),
-      kind_name_(shuffling.has_value() ? "RandomShuffleQueue" : "FIFOQueue"),
+      is_shuffling_(shuffling.has_value()),
+      min_after_dequeue_(is_shuffling_ ? shuffling->min_after_dequeue : 0),
+      seed_(is_shuffling_ ? shuffling->seed : 0),
+      seed2_(is_shuffling_ ? shuffling->seed2 : 0),
+      kind_name_(is_shuffling_ ? "RandomShuffleQueue" : "FIFOQueue"),
       mutex_(env.tasks->NewMutex(name_)),
       changed_(env.tasks->NewCondition(name_)),
       shuffling_(std::move(shuffling)) {}
@@ -68,18 +79,46 @@ FifoQueue::Element FifoQueue::Take() {
   return taken;
 }
 
+std::optional<FifoQueue::Shuffling> FifoQueue::Shuffling::Of(const Env& env, const Node& holder) {
+  if (holder.op != "RandomShuffleQueueV2") return std::nullopt;
+  const std::int64_t seed = NumberOf(holder, "seed", 0);
+  const std::int64_t seed2 = NumberOf(holder, "seed2", 0);
+  return Shuffling{.numbers = PhiloxNumbers(Seeded(env, seed, seed2)),
+                   .min_after_dequeue = NumberOf(holder, "min_after_dequeue", 0),
+                   .seed = seed,
+                   .seed2 = seed2};
+}
+
 absl::Status FifoQueue::Fits(const Node& holder) const {
+  if ((holder.op == "RandomShuffleQueueV2") != is_shuffling_) {
+    return InvalidArgument("Shared queue '{}' has type '{}' that does not match type of Node '{}': {}", name_,
+                           kind_name_, holder.name, holder.op);
+  }
   const auto types = holder.attrs.find("component_types");
   const auto* const wanted = types == holder.attrs.end() ? nullptr : std::get_if<std::vector<DType>>(&types->second);
   if (wanted == nullptr || *wanted != component_types_) {
     return InvalidArgument("Shared queue '{}' has component types [{}] but requested component types were [{}]", name_,
                            Names(component_types_), wanted == nullptr ? "" : Names(*wanted));
   }
-  const auto at = holder.attrs.find("capacity");
-  const auto* const given = at == holder.attrs.end() ? nullptr : std::get_if<std::int64_t>(&at->second);
-  const std::int64_t capacity = given == nullptr ? -1 : *given;
-  if (capacity == capacity_) return absl::OkStatus();
-  return InvalidArgument("Shared queue '{}' has capacity {} but requested capacity was {}", name_, capacity_, capacity);
+  const std::int64_t capacity = NumberOf(holder, "capacity", -1);
+  if (capacity != capacity_) {
+    return InvalidArgument("Shared queue '{}' has capacity {} but requested capacity was {}", name_, capacity_,
+                           capacity);
+  }
+  return is_shuffling_ ? ShufflesAs(holder) : absl::OkStatus();
+}
+
+absl::Status FifoQueue::ShufflesAs(const Node& holder) const {
+  const std::int64_t kept = NumberOf(holder, "min_after_dequeue", 0);
+  if (kept != min_after_dequeue_) {
+    return InvalidArgument("Shared queue '{}' has min_after_dequeue {} but requested min_after_dequeue was {}", name_,
+                           min_after_dequeue_, kept);
+  }
+  const std::int64_t seed = NumberOf(holder, "seed", 0);
+  const std::int64_t seed2 = NumberOf(holder, "seed2", 0);
+  if ((seed == 0 && seed2 == 0) || (seed == seed_ && seed2 == seed2_)) return absl::OkStatus();
+  return InvalidArgument("Shared queue '{}' has random seeds ({}, {}) but requested seeds are ({}, {})", name_, seed_,
+                         seed2_, seed, seed2);
 }
 
 absl::Status FifoQueue::Wait(const KernelContext& run, std::string_view operation) {
@@ -94,6 +133,7 @@ absl::Status FifoQueue::Enqueue(const KernelContext& run, std::vector<Element> e
     elements_.clear();
     closed_ = false;
     stopped_.clear();
+    changed_->NotifyAll();  // there is room for who stands before
   }
   Turn turn(enqueuing_, *changed_);
   for (Element& element : elements) {

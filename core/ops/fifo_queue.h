@@ -37,13 +37,18 @@ class FifoQueue : public Resource {
   struct Shuffling {
     PhiloxNumbers numbers;
     std::int64_t min_after_dequeue = 0;
+    // As the node says them; both 0: it says none.
+    std::int64_t seed = 0;
+    std::int64_t seed2 = 0;
+    // What a node with these attributes asks for.
+    static std::optional<Shuffling> Of(const Env& env, const Node& holder);
   };
 
   // capacity < 0: without bound.
   FifoQueue(const Env& env, std::string name, std::vector<DType> component_types, std::int64_t capacity,
             std::optional<Shuffling> shuffling = std::nullopt);
 
-  absl::Status Fits(const Node& holder) const override;
+  absl::Status Fits(const Node& holder) const override;  // in kind, types, capacity, how it shuffles
 
   // Puts in one after the other, waiting for room before each: an error leaves those that are in. `renew`: first takes
   // out what is in it, opens it if it was closed, and forgets which takers were stopped. REQUIRES: elements of the
@@ -73,12 +78,18 @@ class FifoQueue : public Resource {
   bool HasRoom() const { return capacity_ < 0 || static_cast<std::int64_t>(elements_.size()) < capacity_; }
   bool HasOne() const;  // that may be taken
   Element Take();       // REQUIRES: HasOne()
+  absl::Status ShufflesAs(const Node& holder) const;
   // Waits for any change. REQUIRES: *mutex_ is held.
   absl::Status Wait(const KernelContext& run, std::string_view operation);
 
   const std::string name_;
   const std::vector<DType> component_types_;
   const std::int64_t capacity_;
+  const bool is_shuffling_;
+  // Of one that shuffles: as its node said them.
+  const std::int64_t min_after_dequeue_;
+  const std::int64_t seed_;
+  const std::int64_t seed2_;
   const std::string_view kind_name_;
   const std::unique_ptr<Mutex> mutex_;
   const std::unique_ptr<Condition> changed_;

@@ -95,7 +95,7 @@ absl::Status Deserialize(KernelContext& c) {
   const std::string& state = c.input(1).scalar<std::string>();
   if (IsOverDataset(c)) {
     VIGIL_ASSIGN_OR_RETURN(IteratorResource* const iterator, IteratorResource::Of(c));
-    return iterator->Restore(state);
+    return iterator->Restore(c, state);
   }
   VIGIL_ASSIGN_OR_RETURN(RangePosition* const position, PositionOf(c));
   std::int64_t next = 0;

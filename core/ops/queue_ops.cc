@@ -19,15 +19,10 @@ constexpr std::int64_t kMostEmptyElements = 1 << 20;
 absl::StatusOr<FifoQueue*> QueueOf(KernelContext& c) {
   return c.resource<FifoQueue>([&c] {
     const auto shared_name = c.holder_attr_or<std::string>("shared_name", "");
-    std::optional<FifoQueue::Shuffling> shuffling;
-    if (c.holder().op == "RandomShuffleQueueV2") {
-      shuffling = FifoQueue::Shuffling{PhiloxNumbers(Seeded(c.env(), c.holder_attr_or<std::int64_t>("seed", 0),
-                                                            c.holder_attr_or<std::int64_t>("seed2", 0))),
-                                       c.holder_attr_or<std::int64_t>("min_after_dequeue", 0)};
-    }
     return std::make_shared<FifoQueue>(c.env(), shared_name.empty() ? "_0_" + c.holder().name : shared_name,
                                        c.holder_attr_or<ComponentTypes>("component_types", {}),
-                                       c.holder_attr_or<std::int64_t>("capacity", -1), std::move(shuffling));
+                                       c.holder_attr_or<std::int64_t>("capacity", -1),
+                                       FifoQueue::Shuffling::Of(c.env(), c.holder()));
   });
 }
 

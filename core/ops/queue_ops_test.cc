@@ -210,6 +210,40 @@ TEST_F(QueueOpsTest, QueuesOfOneSharedNameAreAlike) {
   EXPECT_EQ(Show(b_.Op("QueueSizeV2", {queue({DType::kInt64}, 5)})), "int32 [] 1");
 }
 
+TEST_F(QueueOpsTest, QueuesOfOneSharedNameShuffleAlike) {
+  const auto queue = [this](const std::string& op, Attrs attrs = {}) {
+    attrs.insert({{"component_types", std::vector<DType>{DType::kInt64}},
+                  {"capacity", std::int64_t{5}},
+                  {"shared_name", op.front() == 'F' ? std::string("f") : std::string("r")}});
+    return b_.Op("QueueSizeV2", {b_.Op(op, {}, {.attrs = std::move(attrs)})});
+  };
+  const auto shuffles = [&](std::int64_t kept, std::int64_t seed, std::string name = "r") {
+    return queue("RandomShuffleQueueV2",
+                 {{"min_after_dequeue", kept}, {"seed", seed}, {"seed2", seed}, {"shared_name", std::move(name)}});
+  };
+  ASSERT_EQ(Show(queue("FIFOQueueV2")), "int32 [] 0");
+  ASSERT_EQ(Show(shuffles(2, 7)), "int32 [] 0");
+  EXPECT_EQ(Show(shuffles(2, 7)), "int32 [] 0");
+  EXPECT_EQ(Show(shuffles(2, 0)), "int32 [] 0") << "who names no seeds takes any";
+  EXPECT_EQ(Show(shuffles(3, 7)),
+            "INVALID_ARGUMENT: Shared queue 'r' has min_after_dequeue 2 but requested min_after_dequeue was 3");
+  EXPECT_EQ(Show(shuffles(2, 8)),
+            "INVALID_ARGUMENT: Shared queue 'r' has random seeds (7, 7) but requested seeds are (8, 8)");
+  EXPECT_THAT(
+      Show(shuffles(2, 7, "f")),
+      testing::StartsWith("INVALID_ARGUMENT: Shared queue 'f' has type 'FIFOQueue' that does not match type of"));
+}
+
+TEST_F(QueueOpsTest, WhoRenewsAQueueMakesRoomForWhoStandsBefore) {
+  const Output renew = b_.Op("QueueEnqueueManyV2", {queue_.handle, Vec<std::int64_t>({4})},
+                             {.attrs = {{std::string(ops::kRenewsQueue), true}}});
+  Start("put", Put({1, 2, 3}));
+  Start("renew", renew.node);
+  EXPECT_THAT(lines_, ElementsAre("put OK", "renew OK"));
+  EXPECT_EQ(Show(take_), "int64 [] 3");
+  EXPECT_EQ(Show(take_), "int64 [] 4");
+}
+
 TEST_F(QueueOpsTest, AQueueThatIsOpenedAgainKeepsWhatItHas) {
   const Output open = b_.Op("QueueSizeV2", {queue_.handle}, {.attrs = {{std::string(ops::kOpensQueue), true}}});
   ASSERT_EQ(vigil::Show(Run(Put({1}))), "OK");

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/io/record_reader.h"
@@ -51,6 +52,7 @@ class RangeDataset : public Dataset {
     });
   }
   const std::vector<DType>& types() const override { return types_; }
+  void AppendDrawn(std::vector<DrawnSeeds>*) const override {}
 
  private:
   const std::int64_t start_, stop_, step_;
@@ -83,6 +85,7 @@ class TensorDataset : public Dataset {
     });
   }
   const std::vector<DType>& types() const override { return types_; }
+  void AppendDrawn(std::vector<DrawnSeeds>*) const override {}
 
  private:
   const std::vector<Tensor> components_;
@@ -95,6 +98,7 @@ class DatasetOverOne : public Dataset {
  public:
   explicit DatasetOverOne(DatasetPtr input) : input_(std::move(input)) {}
   const std::vector<DType>& types() const override { return input_->types(); }
+  void AppendDrawn(std::vector<DrawnSeeds>* drawn) const override { input_->AppendDrawn(drawn); }
 
  protected:
   const DatasetPtr& input() const { return input_; }
@@ -111,7 +115,10 @@ class RepeatDataset : public DatasetOverOne {
     return IteratorOf([seeds, from = input(), left = count_, now = std::shared_ptr<DatasetIterator>(),
                        empty = true](DatasetElement* element) mutable -> absl::StatusOr<bool> {
       while (left != 0) {
-        if (now == nullptr) now = from->Iterate(seeds);
+        if (now == nullptr) {
+          now = from->Iterate(seeds);
+          empty = true;
+        }
         VIGIL_ASSIGN_OR_RETURN(const bool more, now->Next(element));
         if (more) {
           empty = false;
@@ -137,8 +144,9 @@ class TakeDataset : public DatasetOverOne {
     return IteratorOf([now = std::shared_ptr<DatasetIterator>(input()->Iterate(seeds)),
                        left = count_](DatasetElement* element) mutable -> absl::StatusOr<bool> {
       if (left == 0) return false;
-      if (left > 0) --left;
-      return now->Next(element);
+      VIGIL_ASSIGN_OR_RETURN(const bool more, now->Next(element));
+      if (more && left > 0) --left;
+      return more;
     });
   }
 
@@ -196,9 +204,8 @@ class BatchDataset : public DatasetOverOne {
 
   std::unique_ptr<DatasetIterator> Iterate(const ShuffleSeeds& seeds) const override {
     return IteratorOf([now = std::shared_ptr<DatasetIterator>(input()->Iterate(seeds)),
-                       size = static_cast<std::size_t>(size_),
-                       drop = drop_remainder_](DatasetElement* element) mutable -> absl::StatusOr<bool> {
-      std::vector<DatasetElement> taken;
+                       size = static_cast<std::size_t>(size_), drop = drop_remainder_,
+                       taken = std::vector<DatasetElement>()](DatasetElement* element) mutable -> absl::StatusOr<bool> {
       while (now != nullptr && taken.size() < size) {
         DatasetElement one;
         VIGIL_ASSIGN_OR_RETURN(const bool more, now->Next(&one));
@@ -208,8 +215,9 @@ class BatchDataset : public DatasetOverOne {
           now = nullptr;
         }
       }
-      if (taken.empty() || (drop && taken.size() < size)) return false;
-      VIGIL_ASSIGN_OR_RETURN(*element, Stacked(taken));
+      const std::vector<DatasetElement> batch = std::exchange(taken, {});  // an error of the input has left it here
+      if (batch.empty() || (drop && batch.size() < size)) return false;
+      VIGIL_ASSIGN_OR_RETURN(*element, Stacked(batch));
       return true;
     });
   }
@@ -227,6 +235,7 @@ class RecordDataset : public Dataset {
     return std::make_unique<Iterator>(env_, files_);
   }
   const std::vector<DType>& types() const override { return types_; }
+  void AppendDrawn(std::vector<DrawnSeeds>*) const override {}
 
  private:
   class Iterator : public DatasetIterator {
@@ -264,6 +273,23 @@ class RecordDataset : public Dataset {
 };
 
 }  // namespace
+
+std::unique_ptr<DatasetIterator> Dataset::Begin(const std::vector<SeedPair>& seeds) const {
+  std::vector<DrawnSeeds> drawn;
+  AppendDrawn(&drawn);
+  VIGIL_CHECK(drawn.size() == seeds.size());
+  const auto shuffles = std::make_shared<Shuffles>();
+  for (std::size_t i = 0; i < seeds.size(); ++i) shuffles->seeds.emplace(drawn[i].of, seeds[i]);
+  return Iterate(shuffles);
+}
+
+std::vector<SeedPair> Dataset::drawn() const {
+  std::vector<DrawnSeeds> drawn;
+  AppendDrawn(&drawn);
+  std::vector<SeedPair> seeds;
+  for (const DrawnSeeds& each : drawn) seeds.push_back(each.seeds);
+  return seeds;
+}
 
 DatasetPtr MakeRangeDataset(std::int64_t start, std::int64_t stop, std::int64_t step, DType type) {
   return std::make_shared<RangeDataset>(start, stop, step, type);

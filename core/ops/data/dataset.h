@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -34,17 +35,29 @@ class DatasetIterator {
 
 class Dataset;
 
-// The seeds that the shuffling datasets below one iterator give to theirs, which come and go as something above
-// repeats.
-using ShuffleSeeds = std::shared_ptr<std::map<const Dataset*, PhiloxNumbers>>;
+using SeedPair = std::pair<std::uint64_t, std::uint64_t>;
+
+// What was drawn for a shuffling dataset that was given no seeds.
+struct DrawnSeeds {
+  const Dataset* of = nullptr;
+  SeedPair seeds;
+};
+
+// Of the shuffling datasets below one iterator.
+struct Shuffles {
+  std::map<const Dataset*, PhiloxNumbers> numbers;  // the seeds of their iterators, which come and go with repetitions
+  std::map<const Dataset*, SeedPair> seeds;         // in place of those that were drawn
+};
+using ShuffleSeeds = std::shared_ptr<Shuffles>;
 
 class Dataset {
  public:
   virtual ~Dataset() = default;
-  // At the beginning: the same elements each time.
-  std::unique_ptr<DatasetIterator> Begin() const {
-    return Iterate(std::make_shared<std::map<const Dataset*, PhiloxNumbers>>());
-  }
+  // At the beginning: the same elements each time, and wherever `seeds` are the same. REQUIRES: as many as drawn().
+  std::unique_ptr<DatasetIterator> Begin(const std::vector<SeedPair>& seeds) const;
+  // The seeds that were drawn for it and for what it takes from, always in the same order.
+  std::vector<SeedPair> drawn() const;
+  virtual void AppendDrawn(std::vector<DrawnSeeds>* drawn) const = 0;
   // As a part of what goes on with these seeds.
   virtual std::unique_ptr<DatasetIterator> Iterate(const ShuffleSeeds& seeds) const = 0;
   // What an element consists of.
@@ -66,9 +79,9 @@ DatasetPtr MakeSkipDataset(DatasetPtr input, std::int64_t count);  // negative: 
 // REQUIRES: size > 0.
 DatasetPtr MakeBatchDataset(DatasetPtr input, std::int64_t size, bool drop_remainder);
 // Each element is one of the next so many, in an order of its own in each repetition or (`reshuffle` false) in the same
-// one. REQUIRES: buffer_size > 0.
+// one. `drawn`: nobody gave these seeds. REQUIRES: buffer_size > 0.
 DatasetPtr MakeShuffleDataset(DatasetPtr input, std::int64_t buffer_size, std::uint64_t seed, std::uint64_t seed2,
-                              bool reshuffle);
+                              bool reshuffle, bool drawn);
 // The records of these files (TFRecord), one file after the other.
 DatasetPtr MakeRecordDataset(const Env& env, std::vector<std::string> files);
 

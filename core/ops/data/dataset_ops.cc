@@ -78,12 +78,13 @@ absl::StatusOr<DatasetPtr> Shuffle(KernelContext& c) {
   if (buffer_size <= 0) return InvalidArgument("buffer_size must be greater than zero.");
   auto seed = static_cast<std::uint64_t>(given);
   auto seed2 = static_cast<std::uint64_t>(given2);
-  if (seed == 0 && seed2 == 0) {
+  const bool drawn = seed == 0 && seed2 == 0;
+  if (drawn) {
     seed = c.env().random->Draw("random op");
     seed2 = c.env().random->Draw("random op");
   }
   return MakeShuffleDataset(std::move(input), buffer_size, seed, seed2,
-                            c.attr_or<bool>("reshuffle_each_iteration", true));
+                            c.attr_or<bool>("reshuffle_each_iteration", true), drawn);
 }
 
 // What is taken before somebody asks for it is nobody's business but time's.

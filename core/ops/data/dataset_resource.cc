@@ -1,6 +1,8 @@
 #include "vigil/core/ops/data/dataset_resource.h"
 
 #include <charconv>
+#include <optional>
+#include <system_error>
 
 #include "vigil/core/ops/op_util.h"
 
@@ -11,6 +13,30 @@ std::string NamesOf(const std::vector<DType>& types) {
   std::vector<std::string_view> names;
   for (const DType type : types) names.push_back(DTypeName(type));
   return fmt::format("[{}]", fmt::join(names, ", "));
+}
+
+struct Saved {
+  std::int64_t given = 0;
+  std::vector<SeedPair> seeds;
+};
+
+// nullopt: it is no state.
+std::optional<Saved> Parse(const std::string& state) {
+  Saved saved;
+  const char* at = state.data();
+  const char* const end = at + state.size();
+  const auto take = [&](auto* number) {
+    const auto [next, error] = std::from_chars(at, end, *number);
+    at = next;
+    return error == std::errc();
+  };
+  const auto skip = [&](char wanted) { return at != end && *at++ == wanted; };
+  if (!take(&saved.given) || saved.given < 0) return std::nullopt;
+  while (at != end) {
+    SeedPair& seeds = saved.seeds.emplace_back();
+    if (!skip(' ') || !take(&seeds.first) || !skip(',') || !take(&seeds.second)) return std::nullopt;
+  }
+  return saved;
 }
 
 }  // namespace
@@ -59,7 +85,8 @@ absl::Status IteratorResource::Begin(DatasetPtr dataset) {
   }
   const MutexLock lock(*mutex_);
   dataset_ = std::move(dataset);
-  now_ = dataset_->Begin();
+  seeds_ = dataset_->drawn();
+  now_ = dataset_->Begin(seeds_);
   given_ = 0;
   return absl::OkStatus();
 }
@@ -83,23 +110,32 @@ absl::Status IteratorResource::Next(DatasetElement* element) {
 absl::StatusOr<std::string> IteratorResource::State() {
   const MutexLock lock(*mutex_);
   VIGIL_RETURN_IF_ERROR(CheckBegun());
-  return fmt::format("{}", given_);
+  std::string state = fmt::format("{}", given_);
+  for (const auto& [seed, seed2] : seeds_) state += fmt::format(" {},{}", seed, seed2);
+  return state;
 }
 
-absl::Status IteratorResource::Restore(const std::string& state) {
-  std::int64_t wanted = 0;
-  const auto [end, error] = std::from_chars(state.data(), state.data() + state.size(), wanted);
-  if (error != std::errc() || end != state.data() + state.size() || wanted < 0) {
-    return InvalidArgument("'{}' is no state of an iterator.", state);
-  }
+absl::Status IteratorResource::Restore(const KernelContext& run, const std::string& state) {
+  const std::optional<Saved> saved = Parse(state);
+  if (!saved.has_value()) return InvalidArgument("'{}' is no state of an iterator.", state);
+  const std::int64_t wanted = saved->given;
   const MutexLock lock(*mutex_);
   VIGIL_RETURN_IF_ERROR(CheckBegun());
-  now_ = dataset_->Begin();
-  for (given_ = 0; given_ < wanted; ++given_) {
-    DatasetElement skipped;
-    VIGIL_ASSIGN_OR_RETURN(const bool more, now_->Next(&skipped));
-    if (!more) return InvalidArgument("The state is behind element {}, but there are only {}.", wanted, given_);
+  if (!saved->seeds.empty() && saved->seeds.size() != seeds_.size()) {
+    return InvalidArgument("The state has the seeds of {} datasets that shuffle, but {} were given none.",
+                           saved->seeds.size(), seeds_.size());
   }
+  const std::vector<SeedPair>& seeds = saved->seeds.empty() ? seeds_ : saved->seeds;  // earlier versions wrote none
+  std::unique_ptr<DatasetIterator> there = dataset_->Begin(seeds);
+  for (std::int64_t given = 0; given < wanted; ++given) {
+    VIGIL_RETURN_IF_ERROR(run.CheckGoesOn());
+    DatasetElement skipped;
+    VIGIL_ASSIGN_OR_RETURN(const bool more, there->Next(&skipped));
+    if (!more) return InvalidArgument("The state is behind element {}, but there are only {}.", wanted, given);
+  }
+  now_ = std::move(there);
+  given_ = wanted;
+  if (!saved->seeds.empty()) seeds_ = saved->seeds;
   return absl::OkStatus();
 }
 

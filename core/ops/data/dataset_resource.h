@@ -34,8 +34,8 @@ class DatasetResource : public Resource {
   DatasetPtr dataset_;  // guarded by lock_
 };
 
-// Behind IteratorV2. Its state is how many elements it has given: who restores it goes through its dataset again, up
-// to there.
+// Behind IteratorV2. Its state is how many elements it has given, and with which seeds those that were given none have
+// shuffled ("12", "12 5,7 3,4"): who restores it goes through its dataset again, up to there.
 class IteratorResource : public Resource {
  public:
   static constexpr std::string_view kKind = "dataset iterator";
@@ -54,7 +54,9 @@ class IteratorResource : public Resource {
   absl::Status Next(DatasetElement* element);
   // FAILED_PRECONDITION if it was not begun; INVALID_ARGUMENT for a state that is none, or is behind the end.
   absl::StatusOr<std::string> State();
-  absl::Status Restore(const std::string& state);
+  // May take as long as it took to come so far. An error leaves it where it was; CANCELLED and DEADLINE_EXCEEDED are
+  // the run's.
+  absl::Status Restore(const KernelContext& run, const std::string& state);
 
  private:
   static std::shared_ptr<IteratorResource> Make(const Env& env, const Node& holder);
@@ -64,6 +66,7 @@ class IteratorResource : public Resource {
   const std::unique_ptr<Mutex> mutex_;
   // Guarded by *mutex_.
   DatasetPtr dataset_;
+  std::vector<SeedPair> seeds_;  // in place of those that were drawn for it
   std::unique_ptr<DatasetIterator> now_;
   std::int64_t given_ = 0;
 };

@@ -48,34 +48,38 @@ class ShuffleIterator : public DatasetIterator {
 
 class ShuffleDataset : public Dataset {
  public:
-  ShuffleDataset(DatasetPtr input, std::int64_t buffer_size, std::uint64_t seed, std::uint64_t seed2, bool reshuffle)
-      : input_(std::move(input)), buffer_size_(buffer_size), seed_(seed), seed2_(seed2), reshuffle_(reshuffle) {}
+  ShuffleDataset(DatasetPtr input, std::int64_t buffer_size, SeedPair seeds, bool reshuffle, bool drawn)
+      : input_(std::move(input)), buffer_size_(buffer_size), seeds_(seeds), reshuffle_(reshuffle), drawn_(drawn) {}
 
   std::unique_ptr<DatasetIterator> Iterate(const ShuffleSeeds& seeds) const override {
-    std::uint64_t seed = seed_;
-    std::uint64_t seed2 = seed2_;
+    const auto instead = seeds->seeds.find(this);
+    auto [seed, seed2] = instead == seeds->seeds.end() ? seeds_ : instead->second;
     if (reshuffle_) {
-      PhiloxNumbers& numbers = seeds->try_emplace(this, Philox(seed_, seed2_)).first->second;
+      PhiloxNumbers& numbers = seeds->numbers.try_emplace(this, Philox(seed, seed2)).first->second;
       seed = numbers.Next();
       seed2 = numbers.Next();
     }
     return std::make_unique<ShuffleIterator>(input_->Iterate(seeds), buffer_size_, seed, seed2);
   }
   const std::vector<DType>& types() const override { return input_->types(); }
+  void AppendDrawn(std::vector<DrawnSeeds>* drawn) const override {
+    if (drawn_) drawn->push_back({this, seeds_});
+    input_->AppendDrawn(drawn);
+  }
 
  private:
   const DatasetPtr input_;
   const std::int64_t buffer_size_;
-  const std::uint64_t seed_;
-  const std::uint64_t seed2_;
+  const SeedPair seeds_;
   const bool reshuffle_;
+  const bool drawn_;
 };
 
 }  // namespace
 
 DatasetPtr MakeShuffleDataset(DatasetPtr input, std::int64_t buffer_size, std::uint64_t seed, std::uint64_t seed2,
-                              bool reshuffle) {
-  return std::make_shared<ShuffleDataset>(std::move(input), buffer_size, seed, seed2, reshuffle);
+                              bool reshuffle, bool drawn) {
+  return std::make_shared<ShuffleDataset>(std::move(input), buffer_size, SeedPair(seed, seed2), reshuffle, drawn);
 }
 
 }  // namespace vigil

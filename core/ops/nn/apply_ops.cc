@@ -45,6 +45,7 @@ class HeldVariables {
     for (std::size_t i = 0; i < n; ++i) {
       VIGIL_ASSIGN_OR_RETURN(held.all_.emplace_back(), vigil::Variable::At(c, static_cast<int>(i)));
       held.names_.push_back(c.holder_at(static_cast<int>(i)).name);
+      held.keys_.push_back(KeyOf(c.holder_at(static_cast<int>(i))));
       for (std::size_t k = 0; k < i; ++k) {
         if (held.all_[k] != held.all_[i]) continue;
         return InvalidArgument("'{}': inputs {} and {} are one variable, '{}'", c.node().name, k, i, held.names_[i]);
@@ -65,17 +66,30 @@ class HeldVariables {
     return absl::OkStatus();
   }
 
-  // In the order of their names, so that two updates of the same variables never wait for each other.
+  // In an order of the variables, whatever the nodes are called, so that two updates of the same ones never wait for
+  // each other.
   template <typename Body>
   absl::Status Update(Body body) {
     std::vector<std::size_t> order(all_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, {}, [this](std::size_t i) -> const std::string& { return names_[i]; });
+    std::ranges::sort(order, {}, [this](std::size_t i) -> const Key& { return keys_[i]; });
     std::vector<Tensor*> values(all_.size());
     return Hold(order, 0, values, body);
   }
 
  private:
+  using Key = std::pair<std::string, std::string>;  // container and name
+
+  static Key KeyOf(const Node& holder) {
+    const auto text = [&holder](std::string_view attr) -> std::string {
+      const auto it = holder.attrs.find(attr);
+      const auto* const given = it == holder.attrs.end() ? nullptr : std::get_if<std::string>(&it->second);
+      return given == nullptr ? "" : *given;
+    };
+    std::string shared_name = text("shared_name");
+    return {text("container"), shared_name.empty() ? holder.name : std::move(shared_name)};
+  }
+
   template <typename Body>
   absl::Status Hold(const std::vector<std::size_t>& order, std::size_t depth, std::vector<Tensor*>& values,
                     Body& body) {
@@ -88,6 +102,7 @@ class HeldVariables {
 
   std::vector<std::shared_ptr<vigil::Variable>> all_;
   std::vector<std::string> names_;
+  std::vector<Key> keys_;
 };
 
 absl::Status CheckValues(const KernelContext& c, const ApplyLayout& layout, const HeldVariables& held,
