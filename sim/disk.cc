@@ -36,7 +36,7 @@ class DiskFile final : public File {
         clean_(std::move(clean)),
         inner_(std::move(inner)),
         contents_(std::move(contents)),
-        name_unsynced_(mode != OpenMode::kTemporary) {}
+        name_unsynced_(mode != OpenMode::kTemporary && mode != OpenMode::kRead) {}
 
   absl::Status Append(std::string_view data) override {
     VIGIL_RETURN_IF_ERROR(inner_->Append(data));
@@ -65,8 +65,13 @@ class DiskFile final : public File {
 };
 
 absl::StatusOr<std::unique_ptr<File>> Disk::Open(const std::string& path, OpenMode mode) {
-  if (mode == OpenMode::kRead) return inner_.Open(path, mode);
   std::string clean = Clean(path);
+  if (mode == OpenMode::kRead) {
+    const auto known = journal_.contents_.find(clean);
+    VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<File> file, inner_.Open(path, mode));
+    if (known == journal_.contents_.end()) return file;
+    return std::unique_ptr<File>(new DiskFile(*this, std::move(clean), std::move(file), known->second, mode));
+  }
   VIGIL_ASSIGN_OR_RETURN(const bool existed, Exists(inner_, path));
   std::optional<std::string> before;
   if (existed && mode == OpenMode::kTruncate) {

@@ -52,6 +52,18 @@ TEST_F(DiskTest, WhatWasSyncedStays) {
   EXPECT_EQ(Cut(), 0);
 }
 
+// As fsync does it, whatever the descriptor is for; the name is its directory's.
+TEST_F(DiskTest, WhoMayOnlyReadMaySyncToo) {
+  Write(disk_, "/d/x", OpenMode::kNew, "abc", false);
+  Write(disk_, "/d/y", OpenMode::kNew, "abc", false);
+  ASSERT_TRUE(disk_.SyncDirectory("/d").ok());
+  ASSERT_TRUE((*disk_.Open("/d/x", OpenMode::kRead))->Sync().ok());
+  Write(disk_, "/d/z", OpenMode::kNew, "abc", false);
+  ASSERT_TRUE((*disk_.Open("/d/z", OpenMode::kRead))->Sync().ok());
+  Cut();
+  EXPECT_THAT(files_.Contents(), ElementsAre(Pair("/d/x", "abc"), Pair("/d/y", "")));
+}
+
 TEST_F(DiskTest, ARenameIsDurableWithItsDirectoryButNotTheContents) {
   Write(disk_, "/d/x.tmp", OpenMode::kNew, "abc", false);
   ASSERT_TRUE(disk_.Rename("/d/x.tmp", "/d/x").ok());

@@ -99,8 +99,9 @@ absl::Status CheckpointManager::WriteState() const {
                                {.relative_paths = true, .synced = saver_->options().behaviour.durable_saves});
 }
 
-absl::Status CheckpointManager::Sweep() {
-  if (!options_.max_to_keep.has_value()) return absl::OkStatus();
+void CheckpointManager::Sweep() {
+  if (!options_.max_to_keep.has_value()) return;
+  std::vector<KeptCheckpoint> undeleted;  // tried again at the next save
   while (std::ssize(active_) > *options_.max_to_keep) {
     const KeptCheckpoint oldest = std::move(active_.front());
     active_.erase(active_.begin());
@@ -112,9 +113,12 @@ absl::Status CheckpointManager::Sweep() {
         continue;
       }
     }
-    VIGIL_RETURN_IF_ERROR(RemoveCheckpoint(*env_.files, oldest.prefix));
+    const absl::Status removed = RemoveCheckpoint(*env_.files, oldest.prefix);
+    if (removed.ok()) continue;
+    env_.log->Write(Severity::kWarning, fmt::format("Ignoring: {}", MessageOf(removed)));
+    undeleted.push_back(oldest);
   }
-  return absl::OkStatus();
+  active_.insert(active_.begin(), undeleted.begin(), undeleted.end());
 }
 
 absl::StatusOr<std::int64_t> CheckpointManager::NextNumber(Session& session) const {
@@ -126,25 +130,26 @@ absl::StatusOr<std::int64_t> CheckpointManager::NextNumber(Session& session) con
 
 absl::StatusOr<std::optional<std::string>> CheckpointManager::Save(Session& session, std::optional<std::int64_t> number,
                                                                    bool check_interval) {
+  std::optional<std::int64_t> step;
   if (options_.checkpoint_interval.has_value()) {
-    VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, Step(session));
+    VIGIL_ASSIGN_OR_RETURN(step, Step(session));
     if (last_step_.has_value()) {
-      if (step == *last_step_) return std::nullopt;
-      if (check_interval && step < *last_step_ + *options_.checkpoint_interval) return std::nullopt;
+      if (*step == *last_step_) return std::nullopt;
+      if (check_interval && *step < *last_step_ + *options_.checkpoint_interval) return std::nullopt;
     }
-    last_step_ = step;
   }
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t next, NextNumber(session));
   last_number_ = number.value_or(next);
   VIGIL_ASSIGN_OR_RETURN(std::string prefix,
                          saver_->Save(session, JoinPath(options_.directory, options_.checkpoint_name), last_number_,
                                       {.write_meta_graph = false, .write_state = false}));
+  if (step.has_value()) last_step_ = step;
   std::erase_if(active_, [&prefix](const KeptCheckpoint& each) { return each.prefix == prefix; });
   active_.push_back({prefix, env_.clock->Now()});
   latest_ = prefix;
   // Twice: a crash while sweeping leaves a state file that names the newest.
   VIGIL_RETURN_IF_ERROR(WriteState());
-  VIGIL_RETURN_IF_ERROR(Sweep());
+  Sweep();
   VIGIL_RETURN_IF_ERROR(WriteState());
   return std::optional<std::string>(std::move(prefix));
 }

@@ -77,7 +77,7 @@ class CheckpointManager {
   absl::StatusOr<std::int64_t> Step(Session& session) const;
   absl::StatusOr<std::int64_t> NextNumber(Session& session) const;
   absl::Status WriteState() const;
-  absl::Status Sweep();
+  void Sweep();
 
   const Env env_;
   const SaverPtr saver_;

@@ -125,6 +125,30 @@ TEST_F(CheckpointManagerTest, SavesByIntervalOfSteps) {
   EXPECT_TRUE(again.ok() && !again->has_value());  // the same step
 }
 
+TEST_F(CheckpointManagerTest, ASaveThatFailedIsNone) {
+  auto manager = New({.checkpoint_interval = 2, .step_counter = v_.ref});
+  fake_.files.FailOnce(fakes::FileOp::kRename, 1, MakeStatus(Code::kResourceExhausted, "no space"));
+  EXPECT_THAT(Save(*manager), testing::HasSubstr("no space"));
+  const auto again = manager->Save(*session_);
+  EXPECT_TRUE(again.ok() && again->has_value()) << again.status();
+}
+
+TEST_F(CheckpointManagerTest, WhatCouldNotBeDeletedIsDeletedByTheNextSave) {
+  auto manager = New({.max_to_keep = 1});
+  EXPECT_EQ(Save(*manager), "/d/ckpt-1");
+  EXPECT_EQ(Save(*manager), "/d/ckpt-2");
+  fake_.files.set_fault([](fakes::FileOp op, const std::string& path) {
+    const bool fails = op == fakes::FileOp::kRemove && path == "/d/ckpt-2.index";
+    return fails ? MakeStatus(Code::kPermissionDenied, "not yours") : absl::OkStatus();
+  });
+  for (const char* each : {"/d/ckpt-3", "/d/ckpt-4", "/d/ckpt-5"}) EXPECT_EQ(Save(*manager), each);
+  EXPECT_THAT(OnDisk(), ElementsAre("ckpt-2", "ckpt-5")) << "the others go all the same";
+  EXPECT_THAT(manager->checkpoints(), ElementsAre("/d/ckpt-2", "/d/ckpt-5"));
+  fake_.files.set_fault(nullptr);
+  EXPECT_EQ(Save(*manager), "/d/ckpt-6");
+  EXPECT_THAT(OnDisk(), ElementsAre("ckpt-6"));
+}
+
 TEST_F(CheckpointManagerTest, RestoresOrInitializes) {
   int called = 0;
   const auto init = [&called](Session&) {

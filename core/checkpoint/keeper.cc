@@ -89,6 +89,9 @@ std::vector<std::string> Keeper::paths() const {
 
 absl::Status Keeper::Begin(const Save& save) {
   if (!options_.limits_hold) return absl::OkStatus();
+  // The one before has failed: what it left is to be found.
+  if (!saving_.empty()) unfinished_saves_.erase(saving_);
+  saving_ = save.save_path;
   const std::string path = JoinPath(save.directory, save.state_file);
   if (taken_over_.contains(path)) return absl::OkStatus();
   VIGIL_RETURN_IF_ERROR(TakeOver(save));
@@ -121,13 +124,13 @@ absl::Status Keeper::TakeOver(const Save& save) {
     VIGIL_RETURN_IF_ERROR(index.status());
     if (!was_set_) kept.push_back({all[i], times.size() == all.size() ? AtSeconds(times[i]) : index->modified});
   }
-  last_.insert(last_.end(), kept.begin(), kept.end());
+  last_.insert(last_.begin(), kept.begin(), kept.end());  // in the order of the list, whatever their times are
   too_many_.insert(too_many_.end(), half_deleted.begin(), half_deleted.end());
-  std::ranges::stable_sort(last_, {}, &KeptCheckpoint::written);
   return absl::OkStatus();
 }
 
 void Keeper::Add(const Save& save) {
+  saving_.clear();
   if (options_.max_to_keep == 0) return;
   const auto same = [&](const KeptCheckpoint& each) { return AreSame(*env_.files, each.prefix, save.written); };
   std::erase_if(last_, same);

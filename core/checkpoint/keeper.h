@@ -97,7 +97,8 @@ class Keeper {
   std::vector<KeptCheckpoint> too_many_;
   bool was_set_ = false;
   std::set<std::string> taken_over_;  // state files
-  // By save path: found at its first save, not deleted yet.
+  std::string saving_;                // the path of a save that has begun, and is not written
+  // By save path: found at its first save, and at the next after one that has failed; not deleted yet.
   std::map<std::string, std::vector<UnfinishedSave>> unfinished_saves_;
 };
 

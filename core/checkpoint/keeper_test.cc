@@ -97,6 +97,22 @@ TEST_F(KeeperTest, TheListSaysWhenEachWasWritten) {
   EXPECT_EQ((*state)->all_model_checkpoint_timestamps, when);
 }
 
+// As copies of a directory have it, whose files got new times.
+TEST_F(KeeperTest, TheListSaysWhichIsTheOldestWhateverTheTimes) {
+  Keeper before = New(4, true);
+  for (int step = 1; step <= 4; ++step) EXPECT_EQ(Save(before, step), "OK");
+  Keeper after = New(4, true);
+  const Time now = fake_.clock.Now();
+  std::vector<KeptCheckpoint> set;
+  for (const int step : {1, 2, 3, 4}) {
+    set.push_back({At(step).written, Time{now.since_epoch + std::chrono::seconds(step <= 2 ? step + 10 : step - 2)}});
+  }
+  after.Set(set);
+  EXPECT_EQ(Save(after, 5), "OK");
+  EXPECT_THAT(OnDisk(), ElementsAre("m-2", "m-3", "m-4", "m-5"));
+  EXPECT_THAT(Listed(), ElementsAre("/d/m-2", "/d/m-3", "/d/m-4", "/d/m-5"));
+}
+
 TEST_F(KeeperTest, ARestartThatRestoresNothingKnowsOrForgets) {
   for (const bool limits_hold : {true, false}) {
     Keeper before = New(3, limits_hold);

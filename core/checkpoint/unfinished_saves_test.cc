@@ -135,6 +135,24 @@ TEST_F(UnfinishedSavesThatAreFoundTest, GoWithTheFirstSaveThatIsAsFar) {
   EXPECT_FALSE(Has("/d/m-2_temp"));
 }
 
+// A process that lives on, as one whose parameter server has died in the middle.
+TEST_F(UnfinishedSavesThatAreFoundTest, OfOnesOwnThatHaveFailed) {
+  const auto saver = NewProcess();
+  Save(*saver, 1);
+  fake_.files.set_fault([](fakes::FileOp op, const std::string& path) {
+    const bool fails = op == fakes::FileOp::kRename && path.find("/m-2.index") != path.npos;
+    return fails ? MakeStatus(Code::kUnavailable, "a server is gone") : absl::OkStatus();
+  });
+  EXPECT_FALSE(saver->Save(*session_, "/d/m", 2).ok());
+  fake_.files.set_fault(nullptr);
+  Touch("/d/m-2_temp_00000000000000ff/part");
+  Save(*saver, 3);
+  EXPECT_TRUE(Has("/d/m-2_temp_00000000000000ff")) << "it may be another's that is at it";
+  TimePasses();
+  Save(*saver, 4);
+  EXPECT_FALSE(Has("/d/m-2_temp_00000000000000ff"));
+}
+
 TEST_F(UnfinishedSavesThatAreFoundTest, OfEachPathThatIsSavedTo) {
   Touch("/d/m-3_temp/part");
   Touch("/d/n-3_temp/part");

@@ -42,9 +42,9 @@ class File {
   virtual absl::StatusOr<std::string> Read(std::uint64_t offset, std::uint64_t size) = 0;
   // The same into `out`: how many bytes there were. (Without memory of its own, where the machine's files are read.)
   virtual absl::StatusOr<std::size_t> ReadInto(std::uint64_t offset, std::span<char> out);
-  // Success: what was appended survives a power cut; so does the file's name, but for kTemporary. Error: nothing is
-  // promised of anything appended since the last success, and another Sync does not make it good. FAILED_PRECONDITION:
-  // closed.
+  // Success: what was appended, by whomever, survives a power cut; so does the file's name, but for kTemporary and
+  // kRead. Error: nothing is promised of anything appended since the last success, and another Sync does not make it
+  // good. FAILED_PRECONDITION: closed.
   virtual absl::Status Sync() = 0;
   // The file is closed, also if this fails; an error says that something appended may be lost. Does not sync.
   // FAILED_PRECONDITION: closed before.

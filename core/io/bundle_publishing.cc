@@ -81,17 +81,6 @@ absl::StatusOr<Claimed> Claim(Files& files, const std::string& prefix, int first
   return first == 0 ? status : Claim(files, prefix, 0, index);
 }
 
-// What stands there is on the disk, whoever wrote it.
-absl::Status SyncStanding(Files& files, const std::vector<std::string>& data, const std::string& prefix) {
-  std::vector<std::string> all = data;
-  all.push_back(IndexFileName(prefix));
-  for (const std::string& path : all) {
-    VIGIL_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, files.Open(path, OpenMode::kAppend));
-    VIGIL_RETURN_IF_ERROR(file->Sync());
-  }
-  return absl::OkStatus();
-}
-
 // Another process may think that the checkpoint is too many, and delete it while it is written.
 absl::Status CheckIsThere(Files& files, const std::vector<std::string>& data, const std::string& prefix) {
   for (const std::string& path : data) {
@@ -105,6 +94,20 @@ absl::Status CheckIsThere(Files& files, const std::vector<std::string>& data, co
                                   prefix, MessageOf(whole)));
   }
   return absl::OkStatus();
+}
+
+// What stands there is on the disk, whoever wrote it, and whoever may write to it. What another process deletes
+// meanwhile is not made anew, empty, by being opened.
+absl::Status SyncStanding(Files& files, std::vector<std::string> all, const std::string& prefix) {
+  all.push_back(IndexFileName(prefix));
+  for (const std::string& path : all) {
+    const absl::StatusOr<std::unique_ptr<File>> file = files.Open(path, OpenMode::kRead);
+    if (CodeOf(file.status()) == Code::kNotFound) break;
+    VIGIL_RETURN_IF_ERROR(file.status());
+    VIGIL_RETURN_IF_ERROR((*file)->Sync());
+  }
+  VIGIL_RETURN_IF_ERROR(files.SyncDirectory(Dirname(prefix)));
+  return CheckIsThere(files, all, prefix);
 }
 
 }  // namespace
@@ -174,12 +177,16 @@ absl::Status PublishBundle(const Env& env, const std::vector<std::string>& data,
   const absl::StatusOr<Claimed> claimed = Claim(files, prefix, first, &index);
   if (!claimed.ok()) return failed(claimed.status());
   absl::Status status;
-  for (std::size_t i = 0; i < data.size() && status.ok(); ++i) status = files.Rename(data[i], claimed->names[i]);
+  std::vector<std::string> published;  // nobody else's: a name that was not taken is anybody's once its claim is gone
+  for (std::size_t i = 0; i < data.size() && status.ok(); ++i) {
+    status = files.Rename(data[i], claimed->names[i]);
+    if (status.ok()) published.push_back(claimed->names[i]);
+  }
   RemoveAll(files, claimed->claims);
   if (status.ok() && syncing == Syncing::kYes) status = files.SyncDirectory(Dirname(prefix));
   if (status.ok()) status = WriteBundleIndex(env, prefix, index, syncing);
   if (!status.ok()) {
-    RemoveAll(files, claimed->names);
+    RemoveAll(files, published);
     return failed(status);
   }
   if (syncing == Syncing::kYes) VIGIL_RETURN_IF_ERROR(files.SyncDirectory(Dirname(prefix)));

@@ -163,6 +163,27 @@ TEST_F(BundlePublishingTest, OneThatIsDeletedMeanwhileIsNotSaved) {
   EXPECT_GT(aborted, 0);
 }
 
+TEST_F(BundlePublishingTest, TheSameAgainThatIsDeletedMeanwhileIsNotMadeEmpty) {
+  int aborted = 0;
+  for (int at = 1;; ++at) {
+    ASSERT_EQ(Text(Write(1, false)), "OK");
+    At(at, [&] {
+      for (const std::string& name : Names()) {
+        if (name.find(".tempstate") == name.npos) fake_.files.Remove("/d/" + name).IgnoreError();
+      }
+    });
+    const absl::Status written = Write(1, false);
+    const bool happened = operations_ <= 0;
+    fake_.files.set_fault(nullptr);
+    if (!happened) break;
+    const bool has_index = *Exists(fake_.files, "/d/p.index");
+    EXPECT_EQ(has_index ? Standing() : "1", "1") << at;
+    EXPECT_THAT(Text(written), testing::AnyOf("OK", HasSubstr("ABORTED"), HasSubstr("NOT_FOUND"))) << at;
+    aborted += CodeOf(written) == Code::kAborted ? 1 : 0;
+  }
+  EXPECT_GT(aborted, 0);
+}
+
 TEST_F(BundlePublishingTest, APartIsNobodyElses) {
   ASSERT_EQ(Text(WriteBundlePart(fake_.env(), "/d/t/part", {{"a", Tensor::Scalar<float>(1)}})), "OK");
   EXPECT_THAT(Text(WriteBundlePart(fake_.env(), "/d/t/part", {{"a", Tensor::Scalar<float>(1)}})),
