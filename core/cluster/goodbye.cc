@@ -54,4 +54,6 @@ void SayGoodbye(const Env& env, NetworkRequest request, std::shared_ptr<OwedGood
   Say(env, std::move(request), owed, kGoodbyes);
 }
 
+void SayGoodbyeOnce(const Env& env, NetworkRequest request) { Say(env, std::move(request), nullptr, 1); }
+
 }  // namespace vigil

@@ -41,6 +41,9 @@ class OwedGoodbyes : public std::enable_shared_from_this<OwedGoodbyes> {
 // `env`'s clock and network must be there until the last answer. The deadline of the request is set here. `owed` (may
 // be null) keeps what gets lost.
 void SayGoodbye(const Env& env, NetworkRequest request, std::shared_ptr<OwedGoodbyes> owed = nullptr);
+// Once, whether it comes through or not: of what has a name that the server itself has drawn. After a restart it draws
+// the same ones, and what was said again would take away what somebody else has got there.
+void SayGoodbyeOnce(const Env& env, NetworkRequest request);
 
 }  // namespace vigil
 

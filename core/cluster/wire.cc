@@ -309,14 +309,46 @@ absl::StatusOr<RunOptions> FromProto(const proto::RunOptionsProto& options) {
                     .report_tensor_allocations_upon_oom = options.report_tensor_allocations_upon_oom()};
 }
 
+namespace {
+
+// Of the character of UTF-8 at the beginning; 0: there is none.
+std::size_t BytesOfCharacter(std::string_view text) {
+  const auto at = [text](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const unsigned first = at(0);
+  if (first < 0x80) return 1;
+  if (first < 0xC2 || first > 0xF4) return 0;
+  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((at(i) & 0xC0) != 0x80) return 0;
+  }
+  // More bytes than it needs, half of a pair, or beyond the last one.
+  const unsigned second = at(1);
+  const bool none = (first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0) ||
+                    (first == 0xF0 && second < 0x90) || (first == 0xF4 && second >= 0x90);
+  return none ? 0 : bytes;
+}
+
+// A message with anything else in a text could not be read: '?' in its place.
+std::string AsUtf8(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t bytes = BytesOfCharacter(text);
+    out += bytes == 0 ? std::string_view("?") : text.substr(0, bytes);
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return out;
+}
+
+}  // namespace
+
 void PutStatus(const absl::Status& status, proto::RunStepResponse* response) {
   // Our own codes are UNKNOWN with a payload.
   const Code code = CodeOf(status);
   response->set_status_code(static_cast<int>(code <= Code::kUnauthenticated ? code : Code::kUnknown));
-  response->set_status_error_message(std::string(MessageOf(status)));
+  response->set_status_error_message(AsUtf8(MessageOf(status)));
   status.ForEachPayload([&](absl::string_view url, const absl::Cord& value) {
     proto::StatusPayload& payload = *response->add_status_payload();
-    payload.set_type_url(std::string(url));
+    payload.set_type_url(AsUtf8(std::string_view(url.data(), url.size())));
     payload.set_value(std::string(value));
   });
   // In an order of its own: theirs is none.

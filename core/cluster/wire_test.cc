@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vigil/core/base/code.h"
 #include "vigil/core/base/cord.h"
 #include "vigil/core/tensor/tensor_proto.h"
 
@@ -33,6 +34,21 @@ TEST(WireTest, WhatANodeDidComesAsItWas) {
   EXPECT_EQ(got.start_ns, stats.start_ns);
   EXPECT_EQ(got.end_ns, stats.end_ns);
   EXPECT_EQ(got.output_bytes, stats.output_bytes);
+}
+
+TEST(WireTest, AnErrorThatIsNoTextComesAllTheSame) {
+  const std::string euro = "\xE2\x82\xAC";
+  const std::string smile = "\xF0\x9F\x98\x80";
+  absl::Status status = absl::InvalidArgumentError("a\xFF" + euro + "\xC0\xAF" + smile + "\xED\xA0\x80\xE2\x82");
+  status.SetPayload("url\xFE", absl::Cord("\xFF"));
+  proto::RunStepResponse sent;
+  PutStatus(status, &sent);
+  proto::RunStepResponse got;
+  ASSERT_TRUE(got.ParseFromString(sent.SerializeAsString()));
+  const absl::Status read = GetStatusOf(got);
+  EXPECT_EQ(CodeOf(read), Code::kInvalidArgument);
+  EXPECT_EQ(read.message(), "a?" + euro + "??" + smile + "?????");
+  EXPECT_EQ(read.GetPayload("url?"), absl::Cord("\xFF"));
 }
 
 // TensorFlow's numbers of fields that the message does not have.

@@ -102,7 +102,7 @@ struct SessionConfig {
   std::int64_t operation_timeout_in_ms = 0;  // of each run that says no other: then DEADLINE_EXCEEDED; 0 = none
   std::int32_t inter_op_parallelism_threads = 0;
   // Of sessions on a cluster. How long a creation waits for tasks that do not answer: then UNAVAILABLE, which names
-  // them; 0 = for ever.
+  // them; 0 = for ever. For a master that says nothing at all: see remote_master.h.
   Duration create_timeout{0};
   Duration keepalive{0};  // UNAVAILABLE when nothing was heard of a task for so long; 0 = never
   // As TensorFlow: Close() waits until every task has forgotten the steps that failed, for a dead one until it is there

@@ -30,6 +30,8 @@ namespace {
 
 constexpr int kBeatsInAKeepalive = 4;  // of a session whose client is there
 constexpr int kMostRetries = 10;
+// A master that makes a session may say nothing for as long as it waits for its tasks.
+constexpr Duration kSilentAfterTimeout = std::chrono::seconds(5);
 constexpr Duration kAskMasterAgain = std::chrono::seconds(1);
 constexpr Duration kFirstRetryAfter = std::chrono::milliseconds(1);
 
@@ -90,6 +92,8 @@ absl::Status Malformed() { return MakeStatus(Code::kInternal, "RunStep: malforme
 struct Tries {
   bool* lost = nullptr;                    // the last one did not come through
   bool* answered = nullptr;                // the master has answered
+  Time until = kNever;                     // then there is no further one
+  Duration keepalive{0};                   // in place of the session's
   const Atomic<bool>* given_up = nullptr;  // once true there is no further one
 };
 
@@ -120,11 +124,14 @@ class RemoteMaster final : public MasterInterface {
 
   absl::StatusOr<proto::CreateSessionResponse> CreateSessionOf(const proto::CreateSessionRequest& request) {
     const Time deadline = DeadlineOf(timeout_in_ms_);
-    const Time give_up = create_timeout_ <= Duration::zero() ? kNever : DeadlineAfter(env_, create_timeout_);
+    const bool limited = create_timeout_ > Duration::zero();
+    const Time give_up = limited ? DeadlineAfter(env_, create_timeout_) : kNever;
+    const Duration keepalive =
+        limited && keepalive_ == Duration::zero() ? create_timeout_ + kSilentAfterTimeout : Duration::zero();
     while (true) {
       bool lost = false;
       absl::StatusOr<proto::CreateSessionResponse> response =
-          Ask(methods::kCreateSession, request, deadline, {.lost = &lost});
+          Ask(methods::kCreateSession, request, deadline, {.lost = &lost, .until = give_up, .keepalive = keepalive});
       if (!lost) return response;
       env_.tasks->SleepUntil(std::min({deadline, give_up, DeadlineAfter(env_, kAskMasterAgain)}));
       if (env_.clock->Monotonic() >= deadline) return MakeStatus(Code::kDeadlineExceeded, "Deadline Exceeded");
@@ -259,7 +266,9 @@ class RemoteMaster final : public MasterInterface {
   absl::StatusOr<typename Method::Response> Ask(const Method& method, const typename Method::Request& request,
                                                 Time deadline, const Tries& tries = {}) {
     VIGIL_ASSIGN_OR_RETURN(absl::Cord body, Serialize(method.path, request));
-    VIGIL_ASSIGN_OR_RETURN(const absl::Cord reply, AskAgain(RequestFor(method, std::move(body), deadline), tries));
+    NetworkRequest asked = RequestFor(method, std::move(body), deadline);
+    if (tries.keepalive > Duration::zero()) asked.keepalive = tries.keepalive;
+    VIGIL_ASSIGN_OR_RETURN(const absl::Cord reply, AskAgain(asked, tries));
     typename Method::Response response;
     if (ParseBody(reply, &response)) return response;
     return MakeStatus(Code::kInternal, fmt::format("{}: malformed response", method.name));
@@ -267,18 +276,22 @@ class RemoteMaster final : public MasterInterface {
 
   NetworkReply AskAgain(const NetworkRequest& request, const Tries& tries) {
     Duration pause = kFirstRetryAfter;
+    // Each further try might take a keepalive, of a master that is silent.
+    const Time until =
+        keepalive_ > Duration::zero() ? std::min(tries.until, DeadlineAfter(env_, keepalive_)) : tries.until;
+    const auto given_up = [&] {
+      return (tries.given_up != nullptr && tries.given_up->load()) || env_.clock->Monotonic() >= until;
+    };
     for (int retries = 0;; ++retries) {
       NetworkReply reply = CallAndWait(env_, request);
       const bool by_peer = reply.ok() || IsByPeer(reply.status());
       if (by_peer && tries.answered != nullptr) *tries.answered = true;
+      if (tries.lost != nullptr) *tries.lost = false;
       if (reply.ok()) return reply;
       if (by_peer) return NotByPeer(reply.status());
       if (CodeOf(reply.status()) != Code::kUnavailable) return reply.status();
-      const auto given_up = [&tries] { return tries.given_up != nullptr && tries.given_up->load(); };
-      if (retries == kMostRetries || given_up()) {
-        if (tries.lost != nullptr) *tries.lost = true;
-        return reply.status();
-      }
+      if (tries.lost != nullptr) *tries.lost = true;
+      if (retries == kMostRetries || given_up()) return reply.status();
       env_.log->Write(Severity::kWarning, fmt::format("RPC failed with status = \"{}: {}\", maybe retrying the RPC",
                                                       CodeName(CodeOf(reply.status())), MessageOf(reply.status())));
       env_.tasks->SleepUntil(std::min(request.deadline, DeadlineAfter(env_, pause)));

@@ -201,7 +201,12 @@ void ClientGraph::Deregister(std::size_t i) {
   proto::DeregisterGraphRequest request;
   request.set_session_handle(options_.session);
   request.set_graph_handle(HandleOf(i));
-  SayGoodbye(env_, RequestTo(*remote_[i].task, methods::kDeregisterGraph, request), options_.worker->owed_goodbyes());
+  const bool drawn = request.graph_handle() != remote_[i].handle;
+  // TensorFlow's workers know no handle but their own: what they never gave one, or say so later, is not there.
+  if (!drawn && (*options_.devices)[static_cast<std::size_t>(remote_[i].cut->device)].of_tensorflow) return;
+  NetworkRequest goodbye = RequestTo(*remote_[i].task, methods::kDeregisterGraph, request);
+  if (drawn) return SayGoodbyeOnce(env_, std::move(goodbye));
+  SayGoodbye(env_, std::move(goodbye), options_.worker->owed_goodbyes());
 }
 
 void ClientGraph::Deregister() {

@@ -42,7 +42,7 @@ class Search : public std::enable_shared_from_this<Search> {
     request_.set_master_incarnation(own.device().incarnation());
     request_.set_master_start(own.start_number());
     for (const TaskAddress* const task : tasks) {
-      Asked& asked = asked_.emplace_back(Asked{.task = task});
+      Asked& asked = asked_.emplace_back(Asked{.task = *task});
       if (task == &own.cluster().own()) asked.incarnation = own.device().incarnation();
       if (asked.incarnation == 0) missing_ = ++resting_;
     }
@@ -74,7 +74,7 @@ class Search : public std::enable_shared_from_this<Search> {
 
  private:
   struct Asked {
-    const TaskAddress* task = nullptr;
+    TaskAddress task;  // a copy: late answers may find the server gone
     std::uint64_t call = 0;
     bool waiting = false;           // for the answer
     Time ask_at{Duration::min()};   // if it is not
@@ -106,9 +106,9 @@ class Search : public std::enable_shared_from_this<Search> {
     }
     for (const std::size_t i : due) {
       proto::GetStatusRequest request = request_;
-      if (asked_[i].task->name == client_.task) request.set_least_start(client_.number);
+      if (asked_[i].task.name == client_.task) request.set_least_start(client_.number);
       const std::uint64_t call =
-          env_.network->Start({.to = asked_[i].task->address,
+          env_.network->Start({.to = asked_[i].task.address,
                                .method = methods::kGetStatus.text(),
                                .body = absl::Cord(request.SerializeAsString()),
                                .keepalive = keepalive_,
@@ -136,7 +136,7 @@ class Search : public std::enable_shared_from_this<Search> {
       }
     }
     // It may be the last that this master hears of it for long: another task that the session needs may stay away.
-    if (reply.ok()) owed_->HeardOf(env_, asked_[i].task->address);
+    if (reply.ok()) owed_->HeardOf(env_, asked_[i].task.address);
     changed_->NotifyAll();
   }
 
@@ -155,7 +155,7 @@ class Search : public std::enable_shared_from_this<Search> {
     MutexLock lock(*mutex_);
     std::vector<std::string> names;
     for (const Asked& asked : asked_) {
-      if (asked.incarnation == 0) names.push_back(asked.task->name);
+      if (asked.incarnation == 0) names.push_back(asked.task.name);
     }
     return names;
   }
@@ -187,8 +187,8 @@ class Search : public std::enable_shared_from_this<Search> {
     std::vector<TaskDevice> devices;
     MutexLock lock(*mutex_);
     for (const Asked& asked : asked_) {
-      devices.push_back({.job = asked.task->job,
-                         .task = asked.task->task,
+      devices.push_back({.job = asked.task.job,
+                         .task = asked.task.task,
                          .incarnation = asked.incarnation,
                          .of_tensorflow = asked.of_tensorflow});
     }

@@ -85,5 +85,33 @@ TEST_F(TensorFlowWorkersTest, TheirHandlesAreTaken) {
               AllOf(StartsWith("ABORTED"), HasSubstr("Graph handle is not found: one of theirs")));
 }
 
+// They know none of ours: that there is none is no reason to say it again.
+TEST_F(TensorFlowWorkersTest, WhatTheyGaveNoHandleIsNotGivenBack) {
+  cluster_.StartAll();
+  AnswerAsTensorFlow();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  network_.LoseRequests("RegisterGraph", 1);
+  EXPECT_FALSE(RunAll(*session, {v_.read}).status.ok());
+  EXPECT_EQ(network_.count("DeregisterGraph"), 0);
+}
+
+// They number them anew with each start: what is said again may meet a graph of somebody else.
+TEST_F(TensorFlowWorkersTest, TheirHandlesAreGivenBackOnce) {
+  cluster_.StartAll();
+  auto session = cluster_.NewSession("worker", 0, graph_);
+  network_.ChangeReplies("RegisterGraph", 1, [](absl::Cord& reply) {
+    proto::RegisterGraphResponse response;
+    response.set_graph_handle("0000000000000001");
+    reply = response.SerializeAsString();
+  });
+  EXPECT_FALSE(RunAll(*session, {v_.read}).status.ok());
+  network_.LoseRequests("DeregisterGraph", 1000);
+  EXPECT_TRUE(session->Close().ok());
+  EXPECT_EQ(network_.count("DeregisterGraph"), 1);
+  network_.Heal();
+  EXPECT_NE(cluster_.NewSession("worker", 0, graph_), nullptr);  // its server has been heard of
+  EXPECT_EQ(network_.count("DeregisterGraph"), 1);
+}
+
 }  // namespace
 }  // namespace vigil
