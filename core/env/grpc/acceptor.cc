@@ -16,6 +16,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -48,6 +50,25 @@ bool IsLoopback(const sockaddr& address) {
          IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
 }
 
+// Whatever their ports are.
+bool SameHost(const sockaddr& a, const sockaddr& b) {
+  if (a.sa_family != b.sa_family) return false;
+  if (a.sa_family == AF_INET6) {
+    return std::memcmp(&reinterpret_cast<const sockaddr_in6&>(a).sin6_addr,
+                       &reinterpret_cast<const sockaddr_in6&>(b).sin6_addr, sizeof(in6_addr)) == 0;
+  }
+  return reinterpret_cast<const sockaddr_in&>(a).sin_addr.s_addr ==
+         reinterpret_cast<const sockaddr_in&>(b).sin_addr.s_addr;
+}
+
+// A name may stand in two lines of /etc/hosts.
+bool CameBefore(const addrinfo& each, const addrinfo* found) {
+  for (; found != &each; found = found->ai_next) {
+    if (SameHost(*found->ai_addr, *each.ai_addr)) return true;
+  }
+  return false;
+}
+
 int PortOf(int socket) {
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
@@ -69,9 +90,13 @@ int ListenAt(const addrinfo& at, int& listener) {
   return error;
 }
 
+// Negative: nobody knows.
 std::int64_t OpenFiles() {
   DIR* const folder = opendir("/proc/self/fd");
-  if (folder == nullptr) return -1;
+  if (folder == nullptr) {
+    const bool none_left = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+    return none_left ? std::numeric_limits<std::int64_t>::max() : -1;
+  }
   std::int64_t count = 0;
   while (readdir(folder) != nullptr) ++count;
   closedir(folder);
@@ -126,6 +151,7 @@ absl::Status Acceptor::ListenOn(const std::string& host, int port, bool beyond_l
   port_ = port;
   int failed = 0;
   for (addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    if (CameBefore(*each, found)) continue;
     if (!beyond_loopback && !IsLoopback(*each->ai_addr)) {
       return MakeStatus(
           Code::kPermissionDenied,
@@ -206,14 +232,14 @@ bool Acceptor::HasRoom() {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
   const auto most = static_cast<std::int64_t>(limit.rlim_cur) * (100 - kPercentKept) / 100;
   const std::int64_t open = OpenFiles();
-  until_counted_ = static_cast<int>(std::clamp<std::int64_t>((most - open) / 2, 0, kTakenUncounted));
+  until_counted_ = static_cast<int>(std::clamp<std::int64_t>((most - std::min(open, most)) / 2, 0, kTakenUncounted));
   const bool full = open >= most;
   if (full && !full_) {
     env_.log->Write(
         Severity::kWarning,
         fmt::format("{}: {} of the {} files that this process may have are open: more connections are refused "
                     "(ulimit -n raises what it may have).",
-                    address_, open, limit.rlim_cur));
+                    address_, std::min<std::int64_t>(open, static_cast<std::int64_t>(limit.rlim_cur)), limit.rlim_cur));
   }
   full_ = full;
   return !full;

@@ -284,15 +284,18 @@ void GrpcCalls::Finish(const std::shared_ptr<Call>& call, NetworkReply reply) {
 }
 
 bool GrpcCalls::GiveUpWaiting(const std::shared_ptr<Call>& call, const absl::Status& why) {
+  Calls next;
   {
     std::lock_guard lock(mutex_);
-    std::deque<std::shared_ptr<Call>>& waiting = peers_[call->peer].waiting;
-    const auto it = std::ranges::find(waiting, call);
-    if (it == waiting.end()) return false;
-    waiting.erase(it);
+    Peer& peer = peers_[call->peer];
+    const auto it = std::ranges::find(peer.waiting, call);
+    if (it == peer.waiting.end()) return false;
+    peer.waiting.erase(it);
     calls_.erase(call->number);
+    next = TakeTurns(peer);  // what stood behind it may have room
   }
   Answer(*call, why);
+  Launch(std::move(next));
   return true;
 }
 

@@ -341,6 +341,29 @@ TEST_F(GrpcNetworkTest, ACallMayOutliveItsNetwork) {
   EXPECT_EQ(got, "late");
 }
 
+TEST_F(GrpcNetworkTest, WhatStoodBehindOneThatWasGivenUpHasItsTurn) {
+  const auto network = New({.max_bytes_in_flight = 3 << 20});
+  Socket standing;
+  const std::string address = standing.ListenInSilence();
+  Notification all(*real_.env().tasks, "all");
+  std::atomic<int> left{3};
+  std::vector<std::uint64_t> calls;
+  for (const std::size_t bytes : {std::size_t{1} << 20, std::size_t{3} << 20, std::size_t{1} << 10}) {
+    calls.push_back(network->Start({.to = address, .method = kEcho, .body = absl::Cord(std::string(bytes, 'x'))},
+                                   [&](const NetworkReply&) {
+                                     if (--left == 0) all.Notify();
+                                   }));
+  }
+  standing.AcceptAndGreet();
+  EXPECT_EQ(network->load(address).waiting, 2);
+  network->Cancel(calls[1]);
+  EXPECT_EQ(network->load(address).waiting, 0);
+  EXPECT_EQ(network->load(address).bytes, (1 << 20) + (1 << 10));
+  network->Cancel(calls[0]);
+  network->Cancel(calls[2]);
+  all.Wait(kNever);
+}
+
 TEST_F(GrpcNetworkTest, APeerThatSaysNothingIsGivenUpAtTheDeadline) {
   const auto network = New();
   Socket silent;
