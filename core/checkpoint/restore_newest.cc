@@ -77,6 +77,13 @@ absl::StatusOr<std::optional<CheckpointState>> FindCheckpoints(const Env& env, c
   absl::StatusOr<std::optional<CheckpointState>> state = GetCheckpointState(env, directory, state_file);
   const bool says_something = state.ok() && state->has_value();
   const std::string path = JoinPath(directory, state_file);
+  if (!fallback && !state.ok() && !IsInvalidState(state.status())) {
+    // As TensorFlow: what keeps it from being read now is as good as no file.
+    for (const std::string& text : {std::string(MessageOf(state.status())), std::string("Checkpoint ignored")}) {
+      env.log->Write(Severity::kWarning, fmt::format("{}: {}", path, text));
+    }
+    return std::nullopt;
+  }
   if (!fallback || says_something || (!state.ok() && !IsInvalidState(state.status()))) return state;
   // Without the file the directory was never used, or its owner wants to begin anew.
   VIGIL_ASSIGN_OR_RETURN(const bool there, Exists(*env.files, path));

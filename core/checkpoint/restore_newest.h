@@ -23,7 +23,8 @@
 
 namespace vigil {
 
-// GetCheckpointState. With `fallback`, where that file is there but says nothing: the checkpoints in the directory
+// GetCheckpointState; but without `fallback` what keeps the file from being read is a warning, and there is none. With
+// `fallback`, where that file is there but says nothing: the checkpoints in the directory
 // ("<name>-<step>.index"), the newest last; nullopt if there are none. Those "<x>.ckpt-<step>" belong to the state file
 // "checkpoint_<x>", where that is there (CheckpointInputPipelineHook), all others to the default one.
 absl::StatusOr<std::optional<CheckpointState>> FindCheckpoints(const Env& env, const std::string& directory,

@@ -184,6 +184,21 @@ TEST_F(RestoreNewestTest, TheSaverKnowsAllThatIsThere) {
 
 // No descriptors, no permission, a disk that does not answer, once or for as long as one likes: to go back would lose
 // training.
+TEST_F(RestoreNewestTest, TensorFlowTakesAStateFileThatCannotBeReadForNone) {
+  fake_.files.set_fault([](fakes::FileOp op, const std::string& path) {
+    const bool fails = op == fakes::FileOp::kOpen && path == "/d/checkpoint";
+    return fails ? MakeStatus(Code::kPermissionDenied, "not yours") : absl::OkStatus();
+  });
+  EXPECT_EQ(Restore(true), "PERMISSION_DENIED");
+  fake_.log.Clear();
+  EXPECT_EQ(Restore(false), "none");
+  std::vector<std::string> warnings;
+  for (const auto& line : fake_.log.lines()) {
+    if (line.severity == Severity::kWarning) warnings.push_back(line.text);
+  }
+  EXPECT_THAT(warnings, testing::ElementsAre(HasSubstr("not yours"), "/d/checkpoint: Checkpoint ignored"));
+}
+
 TEST_F(RestoreNewestTest, WhatCannotBeReadNowIsNoDamage) {
   for (const Code code : {Code::kResourceExhausted, Code::kPermissionDenied, Code::kUnknown}) {
     for (const bool lasting : {false, true}) {
