@@ -148,7 +148,6 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
   for (const TaskPtr& task : tasks) {
     if (!task->done()) stragglers.push_back(task->name());
   }
-  if (options_.behaviour.given_up_stay_stopped) GiveUp(members);
   absl::Status error;
   {
     MutexLock lock(*mutex_);
@@ -157,6 +156,8 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
     stragglers_ = stragglers;
     error = error_;
   }
+  // Only now: until there has been a join, what a task reports is nobody's of before a ClearStop.
+  if (options_.behaviour.given_up_stay_stopped) GiveUp(members);
   EmitDetail(CoordinatorDetail::kJoined, CodeOf(error), static_cast<std::int32_t>(stragglers.size()));
   if (!error.ok() || stragglers.empty()) return error;
   const std::string text =

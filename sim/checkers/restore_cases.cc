@@ -31,6 +31,16 @@ JobEvidence RestoredOnBoth(bool first, std::string_view begins = "ps:1") {
   return evidence;
 }
 
+// The chief dies while it brings back what the second server had lost, and the next one finds the model whole.
+JobEvidence DiesInARestore() {
+  JobEvidence evidence = RestoredOnBoth(false);
+  evidence.history.resize(evidence.history.size() - 2);
+  for (JobMoment& moment : Tell({{5, kBoss, Kind::kStarted}, {6, kBoss, Kind::kSession}})) {
+    evidence.history.push_back(std::move(moment));
+  }
+  return evidence;
+}
+
 // A restore of a checkpoint which a disk has damaged.
 JobEvidence RestoredDamaged(Code code) {
   JobEvidence evidence = Evidence({{1, kBoss, Kind::kRestored, 20, code}, {2, kBoss, Kind::kSession}});
@@ -104,6 +114,8 @@ std::vector<CheckerCase> RestoreCases() {
       {"restore.brings_what_was_saved", "one of two servers is left as it was", RestoredOnBoth(true),
        RestoredOnBoth(false)},
       {"restore.brings_what_was_saved", "a server that has begun meanwhile is excused", RestoredOnBoth(false, "ps:0"),
+       RestoredOnBoth(false)},
+      {"restore.brings_what_was_saved", "what an earlier process has restored is not this one's", DiesInARestore(),
        RestoredOnBoth(false)},
       {"restore.refuses_damage", "it works", RestoredDamaged(Code::kDataLoss), RestoredDamaged(Code::kOk)},
       {"restore.newest_reported", "a state file that has rotted excuses what it names", NamedByRotten(20, 20),

@@ -40,6 +40,7 @@ class RestoredValues {
         std::erase_if(assigned_, [&](const auto& each) { return each.first.first == moment.task; });
         std::erase_if(brought_, [&](const CountName& each) { return each.first == moment.task; });
         anew_.insert(moment.task);
+        if (moment.task == "chief:0") restored_ = -1;  // the one before has died, perhaps in the middle of it
         break;
       case JobMoment::Kind::kRestored:
         Restored(moment);
