@@ -128,8 +128,7 @@ class KernelContext {
   }
   void Enter(const KernelCall& call) { call_ = &call; }
 
- private:
-  absl::Status WhyOver() const;  // OK: it is not
+  // An attribute of that node; `missing`, which must outlive the answer, if it has none of that type.
   template <typename T>
   static const T& AttrOr(const Node& node, std::string_view name, const T& missing) {
     const auto it = node.attrs.find(name);
@@ -138,6 +137,8 @@ class KernelContext {
     return value == nullptr ? missing : *value;
   }
 
+ private:
+  absl::Status WhyOver() const;  // OK: it is not
   static absl::Status CheckKind(const Node& holder, std::string_view wanted);
 
   template <typename T, typename Make>

@@ -21,10 +21,10 @@ std::string Names(const std::vector<DType>& types) {
 }
 
 std::int64_t NumberOf(const Node& node, std::string_view name, std::int64_t missing) {
-  const auto at = node.attrs.find(name);
-  const auto* const given = at == node.attrs.end() ? nullptr : std::get_if<std::int64_t>(&at->second);
-  return given == nullptr ? missing : *given;
+  return KernelContext::AttrOr(node, name, missing);
 }
+
+bool Shuffles(const Node& holder) { return holder.op == "RandomShuffleQueueV2"; }
 
 }  // namespace
 
@@ -80,7 +80,7 @@ FifoQueue::Element FifoQueue::Take() {
 }
 
 std::optional<FifoQueue::Shuffling> FifoQueue::Shuffling::Of(const Env& env, const Node& holder) {
-  if (holder.op != "RandomShuffleQueueV2") return std::nullopt;
+  if (!Shuffles(holder)) return std::nullopt;
   const std::int64_t seed = NumberOf(holder, "seed", 0);
   const std::int64_t seed2 = NumberOf(holder, "seed2", 0);
   return Shuffling{.numbers = PhiloxNumbers(Seeded(env, seed, seed2)),
@@ -90,7 +90,7 @@ std::optional<FifoQueue::Shuffling> FifoQueue::Shuffling::Of(const Env& env, con
 }
 
 absl::Status FifoQueue::Fits(const Node& holder) const {
-  if ((holder.op == "RandomShuffleQueueV2") != is_shuffling_) {
+  if (Shuffles(holder) != is_shuffling_) {
     return InvalidArgument("Shared queue '{}' has type '{}' that does not match type of Node '{}': {}", name_,
                            kind_name_, holder.name, holder.op);
   }

@@ -72,79 +72,72 @@ class PreemptedFactory : public SessionFactory {
   const Env env_;
 };
 
+// A chief whose sessions a test may have preempted.
+struct Chief {
+  Chief() {
+    EXPECT_TRUE(b.status().ok()) << b.status();
+    auto made = MonitoredSession::Create(
+        fake.env(), graph,
+        {.session_creator = std::make_shared<ChiefSessionCreator>(
+             fake.env(), graph,
+             ChiefSessionCreatorOptions{.scaffold = std::make_shared<Scaffold>(fake.env(), graph), .factory = factory}),
+         .hooks = {hook}});
+    EXPECT_TRUE(made.ok()) << made.status();
+    if (made.ok()) session = *std::move(made);
+  }
+
+  fakes::FakeEnv fake;
+  Graph graph{BuiltinOps()};
+  Builder b{graph};
+  const Output step = *GetOrCreateGlobalStep(fake.env(), b);
+  const Output train = ops::AssignAdd(b, "train", step, b.Const("one", Tensor::Scalar<std::int64_t>(1)));
+  const std::shared_ptr<Witness> hook = std::make_shared<Witness>();
+  const std::shared_ptr<PreemptedFactory> factory = std::make_shared<PreemptedFactory>(fake.env());
+  std::unique_ptr<MonitoredSession> session;
+};
+
 TEST(RunWithoutHooksTest, RecoversToo) {
   for (const Code code : {Code::kAborted, Code::kUnavailable}) {
-    fakes::FakeEnv fake;
-    Graph graph(BuiltinOps());
-    Builder b(graph);
-    const Output step = *GetOrCreateGlobalStep(fake.env(), b);
-    const Output train = ops::AssignAdd(b, "train", step, b.Const("one", Tensor::Scalar<std::int64_t>(1)));
-    ASSERT_TRUE(b.status().ok()) << b.status();
-    const auto hook = std::make_shared<Witness>();
-    const auto factory = std::make_shared<PreemptedFactory>(fake.env());
-    const ChiefSessionCreatorOptions chief{.scaffold = std::make_shared<Scaffold>(fake.env(), graph),
-                                           .factory = factory};
-    const auto made = MonitoredSession::Create(
-        fake.env(), graph,
-        {.session_creator = std::make_shared<ChiefSessionCreator>(fake.env(), graph, chief), .hooks = {hook}});
-    ASSERT_TRUE(made.ok()) << made.status();
-    MonitoredSession& session = **made;
-    ASSERT_TRUE(session.Run(train).ok());
-    hook->lines.clear();
-    factory->fails = MakeStatus(code, "preempted");
-    const auto result = session.RunWithoutHooks(step);
+    Chief chief;
+    ASSERT_NE(chief.session, nullptr);
+    MonitoredSession& session = *chief.session;
+    ASSERT_TRUE(session.Run(chief.train).ok());
+    chief.hook->lines.clear();
+    chief.factory->fails = MakeStatus(code, "preempted");
+    const auto result = session.RunWithoutHooks(chief.step);
     ASSERT_TRUE(result.ok()) << result.status();
     EXPECT_EQ(result->values().scalar<std::int64_t>(), 0) << "of the new session, that found no checkpoint";
     EXPECT_EQ(session.recoveries(), 1);
-    EXPECT_THAT(hook->lines, ElementsAre("created")) << "of the new session; no run of any hook";
+    EXPECT_THAT(chief.hook->lines, ElementsAre("created")) << "of the new session; no run of any hook";
     EXPECT_TRUE(session.Close().ok());
   }
 }
 
 // A task that fills a queue is preempted, and closes it: who takes from it hears of the end of the input.
 TEST(RunWithoutHooksTest, RecoversFromWhatItsCoordinatorKnowsOf) {
-  fakes::FakeEnv fake;
-  Graph graph(BuiltinOps());
-  Builder b(graph);
-  const Output step = *GetOrCreateGlobalStep(fake.env(), b);
-  ASSERT_TRUE(b.status().ok()) << b.status();
-  const auto hook = std::make_shared<Witness>();
-  const auto factory = std::make_shared<PreemptedFactory>(fake.env());
-  const ChiefSessionCreatorOptions chief{.scaffold = std::make_shared<Scaffold>(fake.env(), graph), .factory = factory};
-  const auto made = MonitoredSession::Create(
-      fake.env(), graph,
-      {.session_creator = std::make_shared<ChiefSessionCreator>(fake.env(), graph, chief), .hooks = {hook}});
-  ASSERT_TRUE(made.ok()) << made.status();
-  factory->fails = MakeStatus(Code::kOutOfRange, "the queue is closed");
-  EXPECT_EQ(CodeOf((*made)->RunWithoutHooks(step).status()), Code::kOutOfRange) << "nobody knows of anything else";
-  ASSERT_TRUE(hook->coord->RequestStop(MakeStatus(Code::kAborted, "preempted")).ok());
-  factory->fails = MakeStatus(Code::kOutOfRange, "the queue is closed");
-  const auto result = (*made)->RunWithoutHooks(step);
+  Chief chief;
+  ASSERT_NE(chief.session, nullptr);
+  chief.factory->fails = MakeStatus(Code::kOutOfRange, "the queue is closed");
+  EXPECT_EQ(CodeOf(chief.session->RunWithoutHooks(chief.step).status()), Code::kOutOfRange)
+      << "nobody knows of anything else";
+  ASSERT_TRUE(chief.hook->coord->RequestStop(MakeStatus(Code::kAborted, "preempted")).ok());
+  chief.factory->fails = MakeStatus(Code::kOutOfRange, "the queue is closed");
+  const auto result = chief.session->RunWithoutHooks(chief.step);
   EXPECT_TRUE(result.ok()) << result.status();
-  EXPECT_EQ((*made)->recoveries(), 1);
-  EXPECT_TRUE((*made)->Close().ok());
+  EXPECT_EQ(chief.session->recoveries(), 1);
+  EXPECT_TRUE(chief.session->Close().ok());
 }
 
 // The stop is asked for in the attempt that fails: it counts once the call is over.
 TEST(RunWithoutHooksTest, AStopSurvivesItsRecovery) {
-  fakes::FakeEnv fake;
-  Graph graph(BuiltinOps());
-  Builder b(graph);
-  const Output step = *GetOrCreateGlobalStep(fake.env(), b);
-  ASSERT_TRUE(b.status().ok()) << b.status();
-  const auto hook = std::make_shared<Witness>();
-  const auto factory = std::make_shared<PreemptedFactory>(fake.env());
-  const ChiefSessionCreatorOptions chief{.scaffold = std::make_shared<Scaffold>(fake.env(), graph), .factory = factory};
-  const auto made = MonitoredSession::Create(
-      fake.env(), graph,
-      {.session_creator = std::make_shared<ChiefSessionCreator>(fake.env(), graph, chief), .hooks = {hook}});
-  ASSERT_TRUE(made.ok()) << made.status();
-  ASSERT_TRUE(hook->coord->RequestStop().ok());
-  factory->fails = MakeStatus(Code::kAborted, "preempted");
-  ASSERT_TRUE((*made)->RunWithoutHooks(step).ok());
-  EXPECT_EQ((*made)->recoveries(), 1);
-  EXPECT_TRUE(*(*made)->ShouldStop());
-  EXPECT_TRUE((*made)->Close().ok());
+  Chief chief;
+  ASSERT_NE(chief.session, nullptr);
+  ASSERT_TRUE(chief.hook->coord->RequestStop().ok());
+  chief.factory->fails = MakeStatus(Code::kAborted, "preempted");
+  ASSERT_TRUE(chief.session->RunWithoutHooks(chief.step).ok());
+  EXPECT_EQ(chief.session->recoveries(), 1);
+  EXPECT_TRUE(*chief.session->ShouldStop());
+  EXPECT_TRUE(chief.session->Close().ok());
 }
 
 }  // namespace

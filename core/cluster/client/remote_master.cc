@@ -286,11 +286,11 @@ class RemoteMaster final : public MasterInterface {
       NetworkReply reply = CallAndWait(env_, request);
       const bool by_peer = reply.ok() || IsByPeer(reply.status());
       if (by_peer && tries.answered != nullptr) *tries.answered = true;
-      if (tries.lost != nullptr) *tries.lost = false;
+      const bool lost = !by_peer && CodeOf(reply.status()) == Code::kUnavailable;
+      if (tries.lost != nullptr) *tries.lost = lost;
       if (reply.ok()) return reply;
       if (by_peer) return NotByPeer(reply.status());
-      if (CodeOf(reply.status()) != Code::kUnavailable) return reply.status();
-      if (tries.lost != nullptr) *tries.lost = true;
+      if (!lost) return reply.status();
       if (retries == kMostRetries || given_up()) return reply.status();
       env_.log->Write(Severity::kWarning, fmt::format("RPC failed with status = \"{}: {}\", maybe retrying the RPC",
                                                       CodeName(CodeOf(reply.status())), MessageOf(reply.status())));

@@ -78,16 +78,12 @@ class HeldVariables {
   }
 
  private:
-  using Key = std::pair<std::string, std::string>;  // container and name
+  using Key = std::pair<std::string_view, std::string_view>;  // container and name, as the nodes of the graph have them
 
   static Key KeyOf(const Node& holder) {
-    const auto text = [&holder](std::string_view attr) -> std::string {
-      const auto it = holder.attrs.find(attr);
-      const auto* const given = it == holder.attrs.end() ? nullptr : std::get_if<std::string>(&it->second);
-      return given == nullptr ? "" : *given;
-    };
-    std::string shared_name = text("shared_name");
-    return {text("container"), shared_name.empty() ? holder.name : std::move(shared_name)};
+    static const std::string kNone;
+    const std::string& shared_name = KernelContext::AttrOr(holder, "shared_name", kNone);
+    return {KernelContext::AttrOr(holder, "container", kNone), shared_name.empty() ? holder.name : shared_name};
   }
 
   template <typename Body>
