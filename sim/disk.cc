@@ -49,12 +49,16 @@ class DiskFile final : public File {
   }
   absl::Status Sync() override {
     VIGIL_RETURN_IF_ERROR(inner_->Sync());
-    contents_->synced = contents_->size;
-    contents_->before.reset();
+    if (!contents_->sync_failed) {
+      contents_->synced = contents_->size;
+      contents_->before.reset();
+    }
     if (std::exchange(name_unsynced_, false)) disk_.SyncNames(Dirname(clean_));
     return absl::OkStatus();
   }
   absl::Status Close() override { return inner_->Close(); }
+
+  void SyncHasFailed() { contents_->sync_failed = true; }
 
  private:
   Disk& disk_;
@@ -106,6 +110,11 @@ void Disk::SyncNames(const std::string& clean) {
     if (!clean.empty() && !it->first.starts_with(prefix)) break;
     it = Dirname(it->first) == clean ? names.erase(it) : std::next(it);
   }
+}
+
+void Disk::SyncHasFailed(File& file) {
+  // One that was opened to be read before anything was written is the inner files' own.
+  if (auto* const own = dynamic_cast<DiskFile*>(&file); own != nullptr) own->SyncHasFailed();
 }
 
 absl::Status Disk::SyncDirectory(const std::string& directory) {

@@ -47,6 +47,7 @@ class DiskJournal {
     const Disk* writer = nullptr;
     std::uint64_t size = 0;
     std::uint64_t synced = 0;
+    bool sync_failed = false;           // then it stays at that
     std::optional<std::string> before;  // what comes back instead, until the next sync
   };
   // What the disk still believes of a name that was made or removed.
@@ -79,6 +80,10 @@ class Disk final : public Files {
   }
   absl::Status MakeDirectory(const std::string& path) override;
   absl::Status SyncDirectory(const std::string& directory) override;
+
+  // A Sync of that file of this disk was made to fail: what was appended since the last one is lost to the disk, as
+  // nothing remembers that it has to be written. Further ones say OK and sync nothing more, until the file is emptied.
+  void SyncHasFailed(File& file);
 
   // The index of one of the labels; the first = all that was not synced is lost.
   using Draw = std::function<std::size_t(std::span<const std::string_view> labels)>;

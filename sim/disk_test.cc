@@ -53,6 +53,22 @@ TEST_F(DiskTest, WhatWasSyncedStays) {
 }
 
 // As fsync does it, whatever the descriptor is for; the name is its directory's.
+TEST_F(DiskTest, AnotherSyncDoesNotMakeGoodWhatAFailedOneLost) {
+  const auto file = disk_.Open("/d/log", OpenMode::kNew).value();
+  EXPECT_TRUE(file->Append("abc").ok());
+  EXPECT_TRUE(file->Sync().ok());
+  EXPECT_TRUE(file->Append("def").ok());
+  disk_.SyncHasFailed(*file);
+  EXPECT_TRUE(file->Sync().ok());
+  EXPECT_TRUE(file->Append("ghi").ok());
+  EXPECT_TRUE(file->Sync().ok());
+  EXPECT_EQ(Cut(), 1);
+  EXPECT_EQ(ReadAll(files_, "/d/log").value(), "abc");
+  Write(disk_, "/d/log", OpenMode::kTruncate, "new", true);
+  EXPECT_EQ(Cut(), 0);
+  EXPECT_EQ(ReadAll(files_, "/d/log").value(), "new");
+}
+
 TEST_F(DiskTest, WhoMayOnlyReadMaySyncToo) {
   Write(disk_, "/d/x", OpenMode::kNew, "abc", false);
   Write(disk_, "/d/y", OpenMode::kNew, "abc", false);
@@ -256,6 +272,27 @@ TEST(NodeFiles, FaultsStrikeTheOperationsTheyAreAbout) {
   EXPECT_EQ(slow.effective, 1);
   EXPECT_EQ(other.matched, 0);
   EXPECT_EQ(error.effective, 1);
+}
+
+TEST(NodeFiles, WhatHasFailedMayBeDoneInPart) {
+  ReplayChooser chooser(ChoiceMap{{"n/disk/written", {"half"}}});
+  World world({.chooser = &chooser});
+  Node& node = world.AddNode("n");
+  using Effect = DiskFault::Effect;
+  world.disk_faults().Add({.effect = Effect::kNoSpace, .op = "append", .call = 2});
+  world.disk_faults().Add({.effect = Effect::kIoError, .op = "sync", .call = 2});
+  node.Spawn("main", [&] {
+    const auto file = node.env().files->Open("/log", OpenMode::kNew).value();
+    EXPECT_TRUE(file->Append("ab").ok());
+    EXPECT_TRUE(file->Sync().ok());
+    EXPECT_EQ(CodeOf(file->Append("cdef")), Code::kResourceExhausted);
+    EXPECT_EQ(CodeOf(file->Sync()), Code::kUnknown);
+    EXPECT_TRUE(file->Sync().ok());
+  });
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+  EXPECT_THAT(node.disk().Contents(), ElementsAre(Pair("/log", "abcd")));
+  node.LoseDisk(DiskLoss::kUnsynced);
+  EXPECT_THAT(node.disk().Contents(), ElementsAre(Pair("/log", "ab")));
 }
 
 // One bit of the file that is read has flipped, in the store, for all who read it from then on; its times stay.

@@ -64,16 +64,23 @@ class NodeFile final : public File {
   ~NodeFile() override { --files_.open_files_; }
 
   absl::Status Append(std::string_view data) override {
-    VIGIL_RETURN_IF_ERROR(files_.Ask(FileOp::kAppend, path_, data.size()));
-    return inner_->Append(data);
+    const absl::Status status = files_.Ask(FileOp::kAppend, path_, data.size());
+    if (status.ok()) return inner_->Append(data);
+    // What failed may have written a part of it.
+    if (const std::size_t part = files_.WrittenPart(data.size()); part > 0) {
+      VIGIL_CHECK(inner_->Append(data.substr(0, part)).ok());
+    }
+    return status;
   }
   absl::StatusOr<std::string> Read(std::uint64_t offset, std::uint64_t size) override {
     VIGIL_RETURN_IF_ERROR(files_.Ask(FileOp::kRead, path_, files_.BytesFrom(path_, offset, size)));
     return inner_->Read(offset, size);
   }
   absl::Status Sync() override {
-    VIGIL_RETURN_IF_ERROR(files_.Ask(FileOp::kSync, path_));
-    return inner_->Sync();
+    const absl::Status status = files_.Ask(FileOp::kSync, path_);
+    if (status.ok()) return inner_->Sync();
+    files_.SyncHasFailed(path_, *inner_);
+    return status;
   }
   absl::Status Close() override {
     VIGIL_RETURN_IF_ERROR(files_.Ask(FileOp::kClose, path_));
@@ -170,6 +177,16 @@ absl::Status NodeFiles::Ask(FileOp op, const std::string& path, std::uint64_t by
       if (Lose(path)) ++fault->effective;
   }
   return absl::OkStatus();
+}
+
+std::size_t NodeFiles::WrittenPart(std::size_t bytes) {
+  constexpr std::array<std::string_view, 3> kParts = {"nothing", "half", "all"};
+  if (node_.Dead()) return 0;
+  return bytes * node_.world_.Choose(node_.name(), "disk", "written", kParts) / 2;
+}
+
+void NodeFiles::SyncHasFailed(const std::string& path, File& file) {
+  if (!node_.Dead()) DiskOf(path).SyncHasFailed(file);
 }
 
 bool NodeFiles::Rot(const std::string& path, std::int64_t draw) {

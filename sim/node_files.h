@@ -118,6 +118,9 @@ class NodeFiles final : public Files {
                    DiskFaultState** stale = nullptr);
   // What the operation takes by itself, drawn at "<node>/disk/time". A crash may fall into it: then it had no effect.
   void TakeTime(std::uint64_t bytes);
+  // Of bytes whose append has failed, how many were written all the same, drawn at "<node>/disk/written".
+  std::size_t WrittenPart(std::size_t bytes);
+  void SyncHasFailed(const std::string& path, File& file);
   // How many of `size` bytes a read from there would bring.
   std::uint64_t BytesFrom(const std::string& path, std::uint64_t offset, std::uint64_t size);
   // For those whose listings lag behind.

@@ -131,6 +131,7 @@ absl::Status RunProgram(const TaskOrders& orders, const Scenario& scenario, cons
                                            .cluster = cluster,
                                            .job_name = job,
                                            .index = index,
+                                           .ops = *ops,
                                            .target = server == nullptr       ? ""
                                                      : orders.target.empty() ? server->target()
                                                                              : orders.target,

@@ -177,10 +177,11 @@ std::string MetaGraphFileName(std::string_view prefix, std::string_view suffix) 
   return fmt::format("{}.{}", base, suffix);
 }
 
-absl::Status RemoveCheckpoint(Files& files, const std::string& prefix, std::string_view meta_graph_suffix) {
+absl::Status RemoveCheckpoint(Files& files, const std::string& prefix, bool synced, std::string_view meta_graph_suffix) {
   VIGIL_RETURN_IF_ERROR(RemoveIfThere(files, MetaGraphFileName(prefix, meta_graph_suffix)));
   VIGIL_RETURN_IF_ERROR(RemoveIfThere(files, IndexFileName(prefix)));
   const std::string directory = Dirname(prefix);
+  if (synced) VIGIL_RETURN_IF_ERROR(files.SyncDirectory(directory));
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(directory.empty() ? "." : directory));
   for (const std::string& name : names) {
     if (IsDataFile(name, Basename(prefix))) VIGIL_RETURN_IF_ERROR(RemoveIfThere(files, JoinPath(directory, name)));

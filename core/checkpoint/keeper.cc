@@ -195,7 +195,7 @@ bool Keeper::DeleteOrPreserve(const KeptCheckpoint& checkpoint, const Save& save
   }
   EmitSaverDetail(env_.events, SaverDetail::kDeletes, checkpoint.prefix,
                   {.kind = EventKind::kSaverDetail, .has_value = true, .value = options_.limits_hold ? 1.0 : 0.0});
-  const absl::Status status = RemoveCheckpoint(*env_.files, checkpoint.prefix, save.meta_graph_suffix);
+  const absl::Status status = RemoveCheckpoint(*env_.files, checkpoint.prefix, options_.synced, save.meta_graph_suffix);
   if (!status.ok()) env_.log->Write(Severity::kWarning, fmt::format("Ignoring: {}", MessageOf(status)));
   return status.ok();
 }

@@ -47,7 +47,7 @@ struct KeeperOptions {
   Duration preserve_every = std::chrono::hours(10000);
   bool relative_paths = false;
   bool limits_hold = true;
-  bool synced = true;  // the state file, before it gets its name
+  bool synced = true;  // the state file, before it gets its name; and that an index is gone, before its data goes
 };
 
 // As SaverDef holds it: single precision. As long as a Time can say at most.

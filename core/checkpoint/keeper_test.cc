@@ -214,6 +214,24 @@ TEST_F(KeeperTest, WhatCannotBeDeletedIsTriedAgainOrLeft) {
   }
 }
 
+// Or the power cut that undoes the removal of the index leaves the one of the data.
+TEST_F(KeeperTest, AnIndexIsGoneForGoodBeforeItsDataGoes) {
+  for (const bool synced : {true, false}) {
+    Write("/d/m-1");
+    std::vector<std::string> done;
+    fake_.files.set_fault([&](fakes::FileOp op, const std::string& path) {
+      if (op == fakes::FileOp::kRemove || op == fakes::FileOp::kSyncDirectory) done.push_back(path);
+      return absl::OkStatus();
+    });
+    EXPECT_EQ(Text(RemoveCheckpoint(fake_.files, "/d/m-1", synced)), "OK");
+    fake_.files.set_fault(nullptr);
+    const auto index = std::ranges::find(done, "/d/m-1.index");
+    ASSERT_NE(index, done.end());
+    EXPECT_EQ(*(index + 1) == "/d", synced);
+    EXPECT_THAT(done.back(), HasSubstr("/d/m-1.data-"));
+  }
+}
+
 // The end of the process just before each of the removals: the next one deletes what is left.
 TEST_F(KeeperTest, ACrashWhileDeletingLeavesNothingForEver) {
   for (const int call : {kFirstDeletion, kFirstDeletion + 1}) {

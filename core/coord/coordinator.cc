@@ -49,6 +49,8 @@ absl::Status Coordinator::RequestStop(const absl::Status& error) {
   {
     MutexLock lock(*mutex_);
     if (joined_ && dirty) return error;
+    // Again: a ClearStop may have come since, and only here no other one can.
+    if (!joined_ && CalledByGivenUp()) return dirty ? error : absl::OkStatus();
     if (stop_requested_.load(std::memory_order_relaxed)) return absl::OkStatus();
     if (dirty) error_ = error;
     if (dirty) EmitDetail(CoordinatorDetail::kStored, CodeOf(error));

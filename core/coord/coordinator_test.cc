@@ -79,6 +79,40 @@ TEST_F(CoordinatorTest, WhoWasGivenUpOnStopsNobodyLater) {
   EXPECT_TRUE(coord_->RequestedError().ok());
 }
 
+// It begins to report before the coordinator is cleared, and is done with it after that.
+TEST_F(CoordinatorTest, WhoWasGivenUpOnStopsNobodyLaterHoweverSlowlyItReports) {
+  class SlowSink final : public EventSink {  // as a thread that is kept from the processor just there
+   public:
+    explicit SlowSink(Tasks& tasks) : tasks_(tasks) {}
+    void Emit(const Event& event) override {
+      if (event.code == Code::kOther) tasks_.SleepUntil({seconds(2000)});
+    }
+
+   private:
+    Tasks& tasks_;
+  } slow(*env().tasks);
+  Env with = env();
+  with.events = &slow;
+  Coordinator coord(with);
+  absl::Status handed_back;
+  const TaskPtr straggler = with.tasks->Spawn("straggler", [&] {
+    const Coordinator::Member member(coord);
+    with.tasks->SleepUntil({seconds(1000)});
+    handed_back = coord.RequestStop(Error("the session of then is closed"));
+  });
+  coord.Register(straggler);
+  with.tasks->SleepUntil({seconds(1)});
+  EXPECT_TRUE(coord.RequestStop().ok());
+  EXPECT_TRUE(coord.Join({.stop_grace_period = seconds(10), .ignore_live_tasks = true}).ok());
+  with.tasks->SleepUntil({seconds(1500)});
+  coord.ClearStop();
+  straggler->Join(kNever);
+  EXPECT_EQ(Now(), 2000);
+  EXPECT_EQ(MessageOf(handed_back), "the session of then is closed");
+  EXPECT_FALSE(coord.ShouldStop());
+  EXPECT_TRUE(coord.RequestedError().ok());
+}
+
 // As threads have numbers that come again.
 class TwoNumbers : public ForwardingTasks {
  public:

@@ -60,7 +60,7 @@ void PackShared(Archive& archive, std::shared_ptr<const T>& shared) {
 template <typename Archive>
 void PackFields(Archive& archive, JobMoment& moment) {
   archive(moment.at.since_epoch, moment.task, moment.life, moment.kind, moment.code, moment.step, moment.ledger,
-          moment.subject, moment.checkpoint, moment.attempt, moment.element);
+          moment.subject, moment.checkpoint, moment.attempt, moment.began_before, moment.element);
   PackShared(archive, moment.queue);
   PackShared(archive, moment.answer);
 }

@@ -78,7 +78,7 @@ bool WasFollowedOn(const Lives& lives, const std::pair<std::string, int>& name, 
 bool AMasterDiedOn(const JobRun& run, const Lives& lives, const Life& server, bool soon) {
   return std::ranges::any_of(lives, [&](const auto& entry) {
     const auto& [name, life] = entry;
-    if (server.began > life.over) return false;
+    if (server.began >= life.over) return false;  // its own next life, too
     if (IsServer(name.first)) return name.first == run.spec.workload.master && !life.stays;
     if (life.ended || name.first.find(kEvaluatorJob) == 0) return false;
     return run.spec.workload.master.empty() ? !WasFollowedOn(lives, name, server) : soon;

@@ -47,6 +47,7 @@ std::span<const Checker> Checkers() {
                                  kErrorsHaveACause,
                                  kRestoresNewestReported,
                                  kRestoreBringsWhatWasSaved,
+                                 kSavesWhatWasThere,
                                  kDamageIsNotRestored,
                                  kNothingFailsWithoutAFault,
                                  kResourcesReturn,

@@ -105,6 +105,7 @@ extern const Checker kNoRunAfterAStop;
 extern const Checker kErrorsHaveACause;
 extern const Checker kRestoresNewestReported;
 extern const Checker kRestoreBringsWhatWasSaved;
+extern const Checker kSavesWhatWasThere;
 extern const Checker kDamageIsNotRestored;
 extern const Checker kNothingFailsWithoutAFault;
 extern const Checker kResourcesReturn;

@@ -91,12 +91,27 @@ JobEvidence Applied(int times, float told, Code before = Code::kOk) {
   return evidence;
 }
 
-// The server tells of two updates in this order: one of an attempt that fails, and one of the attempt that comes back.
+// The server tells of two updates in this order, which overlapped: one of an attempt that fails, and one of the attempt
+// that comes back.
 JobEvidence AppliedInOrder(std::int64_t first, std::int64_t second) {
   JobEvidence evidence = Applied(2, 7, Code::kUnavailable);
   const auto told = std::ranges::find(evidence.history, Kind::kApplied, &JobMoment::kind);
   told->step = first;
   (told + 1)->step = second;
+  (told + 1)->began_before = std::chrono::seconds(1);  // both were under way at once
+  return evidence;
+}
+
+// The server has begun anew, and tells of its restore after an update: it has begun before that, or then.
+JobEvidence AppliedInARestore(int seconds_before) {
+  JobEvidence evidence = Applied(1, 6);
+  const auto restored = std::ranges::find(evidence.history, Kind::kAssigned, &JobMoment::kind);
+  JobMoment told = *restored;
+  evidence.history.erase(restored);
+  const auto applied = std::ranges::find(evidence.history, Kind::kApplied, &JobMoment::kind);
+  told.at = applied->at;
+  told.began_before = std::chrono::seconds(seconds_before);
+  evidence.history.insert(applied + 1, told);
   return evidence;
 }
 
@@ -409,6 +424,7 @@ std::vector<CheckerCase> CasesOfUpdates() {
       {"updates.exactly_once", "a failed attempt counts when the next run has long returned",
        CountedAfterFailure({5, 6, 8, 9}), CountedAfterFailure({5, 6, 7, 9})},
       {"updates.as_applied", "an update makes two of one", AppliedInOrder(7, 6), AppliedInOrder(7, 8)},
+      {"updates.as_applied", "an update comes before the restore", AppliedInARestore(1), AppliedInARestore(0)},
       {"updates.as_applied", "an update is applied twice", Applied(1, 6), Applied(2, 6)},
       {"updates.as_applied", "no server has applied an update", Applied(1, 5), Applied(0, 5)},
       {"updates.as_applied", "what is read was overwritten by a restore", Applied(1, 6), Applied(1, 9)},

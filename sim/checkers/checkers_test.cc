@@ -405,6 +405,16 @@ TEST(Checkers, AFaultExplainsWhatItCouldReach) {
   EXPECT_FALSE(explained(never));
 }
 
+TEST(Checkers, WhoCameBackIsNotGone) {
+  Story story = Struck({.kind = TimedFault::Kind::kPause, .task = "ps:0"}, "pause");
+  story.spec.workload.filters = false;
+  story.lines.back().code = Code::kDeadlineExceeded;
+  story.lines.insert(story.lines.begin() + 1, {2, "ps:0", Kind::kEnded});
+  EXPECT_THAT(story.Rules(), Not(Contains("job.errors_have_a_cause")));
+  story.lines.insert(story.lines.begin() + 2, {3, "ps:0", Kind::kStarted});
+  EXPECT_THAT(story.Rules(), Contains("job.errors_have_a_cause"));
+}
+
 TEST(Checkers, AFaultExplainsNothingForEver) {
   Story story = Struck({.kind = TimedFault::Kind::kPause, .task = "ps:0"}, "pause");
   story.lines.insert(story.lines.begin() + 1, {2, "", Kind::kHealed});

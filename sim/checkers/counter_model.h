@@ -10,10 +10,11 @@
 namespace vigil::sim {
 
 struct CounterModel {
-  using State = std::optional<std::int64_t>;  // none: any value, which the first read tells
+  using State = std::optional<std::int64_t>;  // none: any value, which the first read tells; to kAddTo: no value
   struct Operation {
     enum class Does : std::uint8_t {
       kAdd,
+      kAddTo,  // one, and comes to `number`; impossible where there is no value
       kAssign,
       kRead,
       kReadGrown,  // gives `number`; meanwhile nobody knows who may have added how much
@@ -28,6 +29,9 @@ struct CounterModel {
     switch (operation.does) {
       case Operation::Does::kAdd:
         return state.has_value() ? State(*state + number) : State();
+      case Operation::Does::kAddTo:
+        if (!state.has_value() || *state + 1 != number) return std::nullopt;
+        return State(number);
       case Operation::Does::kAssign:
         return State(number);
       case Operation::Does::kRead:

@@ -56,6 +56,8 @@ std::vector<Trouble> TroublesOf(const JobRun& run) {
   }
   if (!begin.has_value()) return troubles;
   for (const TimedFault& fault : run.spec.plan.timed) {
+    // Nothing that a run waits for looks at the time of day.
+    if (fault.kind == TimedFault::Kind::kClockJump || fault.kind == TimedFault::Kind::kClockDrift) continue;
     std::optional<Duration> lasts = fault.lasts.has_value() ? fault.lasts : fault.restart_after;
     if (fault.kind == TimedFault::Kind::kStart) lasts = Duration(0);
     // At a point of the course it strikes nobody knows when.

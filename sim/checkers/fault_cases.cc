@@ -185,6 +185,24 @@ JobEvidence OfTokens(JobMoment::Kind of_the_chief) {
   return evidence;
 }
 
+// The chief leaves and is back: a worker finds no more tokens in a run that began then, or while it was away.
+JobEvidence OfTokensAgain(bool new_session) {
+  JobEvidence evidence = OfTokens(JobMoment::Kind::kLeaves);
+  JobMoment chief = evidence.history[1];
+  chief.kind = new_session ? JobMoment::Kind::kSession : JobMoment::Kind::kOpened;
+  evidence.history.insert(evidence.history.begin() + 2, chief);
+  return evidence;
+}
+
+// A session begins where the job has come so far: what it has is lost before the first run.
+JobEvidence FindsItsEnd(std::int64_t step) {
+  JobEvidence evidence = LosesIts(EndsAfter(step), JobMoment::Kind::kRecovery);
+  JobMoment begins = evidence.history[0];
+  begins.kind = JobMoment::Kind::kSession;
+  evidence.history.insert(evidence.history.begin() + 3, begins);
+  return evidence;
+}
+
 // One under a supervisor, where a call of a service is to run out, and has, or not.
 JobEvidence OfAService(bool has) {
   JobEvidence evidence = RunsOut(kHand);
@@ -206,6 +224,19 @@ JobEvidence Takes(int seconds, JobMoment::Kind late) {
   // ... and the pauses of a task that is so slow.
   evidence.spec.workload.step = std::chrono::seconds(1);
   evidence.spec.plan.timed = {{.kind = TimedFault::Kind::kSlowNode, .task = std::string(kBoss), .rate = 3}};
+  return evidence;
+}
+
+// Another worker has left before everything healed; this one's run takes long from then on. Without filters it needs
+// the other one.
+JobEvidence TakesWithoutAnother(bool filters, JobMoment::Kind of_the_other) {
+  JobEvidence evidence = Takes(400, JobMoment::Kind::kRunReturned);
+  evidence.spec.workload.filters = filters;
+  for (const JobMoment& moment : Tell({{1, "worker:1", JobMoment::Kind::kStarted},
+                                       {5, "worker:1", JobMoment::Kind::kEnded},
+                                       {6, "worker:1", of_the_other}})) {
+    evidence.history.insert(evidence.history.end() - 3, moment);
+  }
   return evidence;
 }
 
@@ -249,6 +280,12 @@ std::vector<CheckerCase> EndCases() {
       {kId, "the plan lets somebody else run out", RunsOut(kHand), RunsOut(kBoss)},
       {kId, "a call that never came to it", OfAService(true), OfAService(false)},
       {kId, "the chief has not left", OfTokens(JobMoment::Kind::kLeaves), OfTokens(JobMoment::Kind::kRecovery)},
+      {kId, "the chief's new session has opened the tokens again", OfTokensAgain(false), OfTokensAgain(true)},
+      {kId, "a session began before its end", FindsItsEnd(60), FindsItsEnd(59)},
+      {kSlow, "one that nobody needs has left", TakesWithoutAnother(false, JobMoment::Kind::kEnded),
+       TakesWithoutAnother(true, JobMoment::Kind::kEnded)},
+      {kSlow, "one that is needed had left, and is back", TakesWithoutAnother(false, JobMoment::Kind::kEnded),
+       TakesWithoutAnother(false, JobMoment::Kind::kStarted)},
       {kSlow, "a run comes back, but late", Takes(303, kRun), Takes(304, kRun)},
       {kSlow, "a session comes, but late", Takes(303, kSession), Takes(304, kSession)}};
 }

@@ -2,8 +2,8 @@
 //
 // A variable at a time: the global step, which all count, and on each server the updates of each replica. It needs
 // nothing of what servers say of an update. They say only when a variable was overwritten, by a restore or an
-// initialisation: there its history is cut. What was under way then may have happened before, after or never; what was
-// read meanwhile says nothing. With a server dies what was lost on it.
+// initialisation: there its history is cut, where that began and where it was told. What was under way then may have
+// happened before, after or never; what was read meanwhile says nothing. With a server dies what was lost on it.
 // In synchronous training steps are made by nobody's run: there the step that is read may only grow.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,6 +23,7 @@
 #include "vigil/sim/checkers/client_history.h"
 #include "vigil/sim/checkers/counter_model.h"
 #include "vigil/sim/checkers/linearizability.h"
+#include "vigil/sim/checkers/writes.h"
 
 namespace vigil::sim {
 namespace {
@@ -74,10 +75,30 @@ class VariableHistory {
     }
     if (!whole) return;
     if (access.read.has_value()) Return(ReadOf(id), *access.read, moment);
-    if (access.adds) search_.Return(AddOf(id));
+    if (!access.adds) return;
+    search_.Return(AddOf(id));
+    if (overwriting_ > 0) ++added_meanwhile_;
   }
-  // It was overwritten: with that, or with nobody knows what.
-  void Overwrite(std::optional<std::int64_t> value) {
+  // It begins to be overwritten: until that is told nobody knows with what, and when.
+  void BeginOverwrite() {
+    ++overwriting_;
+    Cut(std::nullopt);
+  }
+  void Overwrite(std::int64_t value) {
+    overwriting_ = std::max(overwriting_ - 1, 0);
+    lost_ += std::exchange(added_meanwhile_, 0);
+    Cut(value);
+  }
+  void Die() {
+    lost_ = 0;
+    overwriting_ = 0;
+    added_meanwhile_ = 0;
+    under_way_.clear();
+    search_.Restart(std::nullopt);
+  }
+
+ private:
+  void Cut(std::optional<std::int64_t> value) {
     watched_ = true;
     search_.Restart(value);
     for (const auto& [id, adds] : std::exchange(under_way_, {})) lost_ += adds ? 1 : 0;
@@ -86,13 +107,7 @@ class VariableHistory {
       search_.Lose(i);
     }
   }
-  void Die() {
-    lost_ = 0;
-    under_way_.clear();
-    search_.Restart(std::nullopt);
-  }
 
- private:
   // Two of the search.
   static std::int64_t AddOf(std::size_t id) { return 2 * static_cast<std::int64_t>(id); }
   static std::int64_t ReadOf(std::size_t id) { return AddOf(id) + 1; }
@@ -126,6 +141,8 @@ class VariableHistory {
   Search search_{std::nullopt, kMostOrders};
   std::map<std::size_t, bool> under_way_;  // whether it adds
   std::int64_t lost_ = 0;                  // that may still happen
+  int overwriting_ = 0;                    // how many times at the moment
+  std::int64_t added_meanwhile_ = 0;       // that returned, before or after what it is overwritten with
   bool watched_ = false;
 };
 
@@ -138,8 +155,10 @@ class ClientsHistory {
 
   void Judge() {
     std::size_t ended = 0;
+    Writes writes(run_.history);
     for (std::size_t place = 0; place < run_.history.size(); ++place) {
       const JobMoment& moment = run_.history[place];
+      writes.BegunBy(place, [this](std::size_t begun) { Begun(run_.history[begun]); });
       Cut(moment);
       for (; ended < operations_.size() && operations_[ended].end == place; ++ended) End(ended, moment);
       const auto [first, last] = calls_.equal_range(place);
@@ -161,6 +180,10 @@ class ClientsHistory {
         .first->second;
   }
 
+  void Begun(const JobMoment& write) {
+    if (write.kind == JobMoment::Kind::kAssigned) Of({write.task, write.subject}).BeginOverwrite();
+    if (write.kind == JobMoment::Kind::kStepSet) Of({write.task, ""}).BeginOverwrite();
+  }
   // What a server says.
   void Cut(const JobMoment& moment) {
     switch (moment.kind) {

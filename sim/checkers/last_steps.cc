@@ -20,9 +20,10 @@ namespace {
 struct Life {
   bool told = false;            // to stop
   bool ran_out = false;         // its last run failed with OUT_OF_RANGE, which ends a training, and had a reason to
-  bool asked = false;           // a hook has asked for a stop there, which a recovery keeps
+  bool asked = false;           // a stop was asked for there, by a hook or as a session began, which a recovery keeps
   std::int64_t there = -1;      // the greatest step of the job since its last run, or its wait for a session, began
   std::int64_t evaluated = -1;  // of an evaluator: the step of its last look
+  bool tokens_closed = false;   // the chief has left, when its last run began or since
 };
 
 // The plan has let a call of its sessions fail with OUT_OF_RANGE, which ends any training.
@@ -35,10 +36,16 @@ bool RanOutByPlan(const JobRun& run, std::string_view task) {
 
 // Its input is over, and queues.in_order_once judges whether it is; or the tokens are, whose queue is closed where
 // the chief leaves a synchronous training; or the plan says so.
-bool MayRunOut(const JobRun& run, std::string_view task, bool chief_has_left) {
+bool MayRunOut(const JobRun& run, std::string_view task, bool tokens_closed) {
   const WorkloadKind kind = run.spec.workload.kind;
-  return kind == WorkloadKind::kInputPipeline || (kind == WorkloadKind::kSyncRegression && chief_has_left) ||
+  return kind == WorkloadKind::kInputPipeline || (kind == WorkloadKind::kSyncRegression && tokens_closed) ||
          RanOutByPlan(run, task);
+}
+
+// The chief's next session opens the tokens' queue again.
+bool OpensTokens(const JobRun& run, const JobMoment& moment) {
+  return moment.kind == JobMoment::Kind::kSession && moment.task.starts_with("chief") &&
+         run.behaviour.sync_tokens_renewed;
 }
 
 // Only one that is renewed outlives a recovery of the chief.
@@ -70,10 +77,14 @@ void CheckLastSteps(const JobRun& run, Findings& findings) {
   if (run.spec.workload.kind == WorkloadKind::kConversation) return;
   std::map<std::string, Life, std::less<>> lives;
   std::int64_t step = -1;  // of the job, now
-  bool chief_has_left = false;
+  bool tokens_closed = false;
   for (const JobMoment& moment : run.history) {
     Life& life = lives[moment.task];
-    chief_has_left = chief_has_left || ClosesTokens(run, moment);
+    if (OpensTokens(run, moment)) tokens_closed = false;
+    if (ClosesTokens(run, moment)) {
+      tokens_closed = true;
+      for (auto& [task, each] : lives) each.tokens_closed = true;
+    }
     switch (moment.kind) {
       case JobMoment::Kind::kReplaced:
         life = lives[moment.subject];
@@ -85,13 +96,17 @@ void CheckLastSteps(const JobRun& run, Findings& findings) {
         for (auto& [task, each] : lives) each.there = std::max(each.there, step);
         break;
       case JobMoment::Kind::kStarted:
-        life = {.there = step};
+        life = {.there = step, .tokens_closed = tokens_closed};
         break;
       case JobMoment::Kind::kRecovery:
         if (!life.asked) life.there = step;
         break;
+      case JobMoment::Kind::kSession:
+        life.asked = life.asked || life.there >= LastStepOf(run.spec.workload, WithoutZombie(moment.task));
+        break;
       case JobMoment::Kind::kRunStarted:
         life.there = step;
+        life.tokens_closed = tokens_closed;
         life.ran_out = life.asked = false;
         break;
       case JobMoment::Kind::kStopAsked:
@@ -101,7 +116,7 @@ void CheckLastSteps(const JobRun& run, Findings& findings) {
         life.told = true;
         break;
       case JobMoment::Kind::kRunFailed:
-        life.ran_out = moment.code == Code::kOutOfRange && MayRunOut(run, moment.task, chief_has_left);
+        life.ran_out = moment.code == Code::kOutOfRange && MayRunOut(run, moment.task, life.tokens_closed);
         break;
       case JobMoment::Kind::kEvaluated:
         life.evaluated = moment.step;

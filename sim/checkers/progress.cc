@@ -41,7 +41,8 @@ Duration LongestPause(const JobSpec& spec) {
 
 class ProgressJudge {
  public:
-  ProgressJudge(const JobRun& run, Findings& findings) : findings_(findings), pause_(LongestPause(run.spec)) {}
+  ProgressJudge(const JobRun& run, Findings& findings)
+      : findings_(findings), spec_(run.spec), pause_(LongestPause(run.spec)) {}
 
   void See(const JobMoment& moment) {
     if (moment.kind == JobMoment::Kind::kHealed) return Heal(moment.at);
@@ -51,6 +52,7 @@ class ProgressJudge {
     switch (moment.kind) {
       case JobMoment::Kind::kStarted:
         progress = {.since = moment.at, .waits = moment.at};
+        left_.erase(moment.task);
         break;
       case JobMoment::Kind::kSession:
         if (progress.waits.has_value()) InTime(moment, *std::exchange(progress.waits, std::nullopt), "a session");
@@ -93,7 +95,13 @@ class ProgressJudge {
     }
   }
   // Who waits for one that has left, for ever, may give up.
-  bool StoodBefore(Time since) const { return !left_.has_value() || since + kSoon <= *left_; }
+  bool StoodBefore(Time since) const {
+    return std::ranges::all_of(left_, [since](const auto& entry) { return since + kSoon <= entry.second; });
+  }
+  bool OthersNeed(std::string_view task) const {
+    return task.starts_with("chief") || NeedsAll(spec_) || spec_.workload.kind == WorkloadKind::kSyncRegression ||
+           spec_.workload.shared_input;
+  }
   void InTime(const JobMoment& moment, Time since, std::string_view what) {
     if (!healed_.has_value()) return;
     const Time from = std::max(since, *healed_);
@@ -124,7 +132,7 @@ class ProgressJudge {
   }
   void Ends(const JobMoment& moment, const Progress& progress) {
     const bool stood = StoodBefore(progress.since);
-    if (!left_.has_value()) left_ = moment.at;
+    if (OthersNeed(moment.task)) left_.try_emplace(moment.task, moment.at);
     if (!healed_.has_value() || !stood) return;
     findings_.Arm();
     if (moment.code == Code::kOk || progress.came_back > 0 || moment.at < progress.since + kSoon) return;
@@ -133,10 +141,11 @@ class ProgressJudge {
   }
 
   Findings& findings_;
+  const JobSpec& spec_;
   const Duration pause_;
   std::map<std::string, Progress, std::less<>> tasks_;
   std::optional<Time> healed_;
-  std::optional<Time> left_;  // the first one
+  std::map<std::string, Time, std::less<>> left_;  // those whom others need, while they are away
 };
 
 void CheckProgress(const JobRun& run, Findings& findings) {

@@ -325,6 +325,10 @@ class Queues {
       const Queue::Verdict verdict = queue.Return(IdOf(moment, i));
       if (verdict != Queue::Verdict::kGivenUp) findings_.Arm();
       if (verdict == Queue::Verdict::kImpossible && before) Violate(moment, queue, operations[i]);
+      if (verdict == Queue::Verdict::kGivenUp && before) {  // not in silence: this judge is blind then
+        findings_.Violate(moment, fmt::format("fewer orders of all that is under way of the queue '{}'", op.queue),
+                          "too many to look at");
+      }
     }
   }
 

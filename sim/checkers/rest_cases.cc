@@ -90,6 +90,17 @@ JobEvidence MasterBackAt(int master_back, int server_began) {
   return evidence;
 }
 
+// The same, of the master's next life.
+JobEvidence MasterHolds(std::string_view held) {
+  JobEvidence evidence = MasterBackAt(20, 10);
+  for (JobMoment& moment : evidence.history) {
+    if (moment.kind != Kind::kAtRest) continue;
+    moment.step = 0;
+    if (moment.task == "ps:0") moment.subject = held;
+  }
+  return evidence;
+}
+
 // Two servers of a job whose sessions the first one's master makes: the second keeps a graph, and the first what is
 // said, which nobody or somebody has closed in vain.
 JobEvidence LeftAtTheMaster(std::string_view held, bool in_vain) {
@@ -136,6 +147,8 @@ std::vector<CheckerCase> RestCases() {
        KilledAndBackAt(20, 30)},
       {"job.resources_return", "the death of the master before the server began excuses it", MasterBackAt(20, 10),
        MasterBackAt(20, 30)},
+      {"job.resources_return", "the death of a master excuses what its next life holds", MasterHolds(""),
+       MasterHolds("1 sessions")},
       {"job.resources_return", "a session is left that nobody has closed in vain",
        LeftAtTheMaster("1 sessions, 1 of watch tasks", true), LeftAtTheMaster("1 sessions, 1 of watch tasks", false)},
       {"job.resources_return", "the session of one goodbye excuses two watchers",

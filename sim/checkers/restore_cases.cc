@@ -31,6 +31,20 @@ JobEvidence RestoredOnBoth(bool first, std::string_view begins = "ps:1") {
   return evidence;
 }
 
+// A count that was 0, 1 and 2 at the saves so far, and is 3; the save of it writes this.
+JobEvidence SavedAs(std::int64_t written) {
+  JobEvidence evidence;
+  for (std::int64_t count = 0; count <= 3; ++count) {
+    const Kind kind = count == 0 ? Kind::kAssigned : Kind::kApplied;
+    const std::int64_t saved = count == 3 ? written : count;
+    for (JobMoment& moment : Tell({{1, "ps:0", kind, count}, {2, "ps:0", Kind::kWritten, saved}})) {
+      moment.checkpoint = moment.kind == Kind::kWritten ? 10 * count : -1;
+      evidence.history.push_back(std::move(moment));
+    }
+  }
+  return evidence;
+}
+
 // The chief dies while it brings back what the second server had lost, and the next one finds the model whole.
 JobEvidence DiesInARestore() {
   JobEvidence evidence = RestoredOnBoth(false);
@@ -111,6 +125,8 @@ JobEvidence MissesAFile(std::int64_t whole) {
 
 std::vector<CheckerCase> RestoreCases() {
   return {
+      {"save.writes_what_was_there", "what is written was not there for long", SavedAs(3), SavedAs(0)},
+      {"save.writes_what_was_there", "what is written was never there", SavedAs(2), SavedAs(4)},
       {"restore.brings_what_was_saved", "one of two servers is left as it was", RestoredOnBoth(true),
        RestoredOnBoth(false)},
       {"restore.brings_what_was_saved", "a server that has begun meanwhile is excused", RestoredOnBoth(false, "ps:0"),

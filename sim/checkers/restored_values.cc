@@ -102,7 +102,6 @@ class RestoredValues {
 };
 
 void CheckRestoredValues(const JobRun& run, Findings& findings) {
-  if (run.spec.workload.async_saves) return;
   RestoredValues values(run, findings);
   for (const JobMoment& moment : run.history) values.See(moment);
 }
@@ -118,12 +117,9 @@ const Checker kRestoreBringsWhatWasSaved = {
     .check = CheckRestoredValues,
     .excuses =
         "any of the values that were saved at that step; counts that a restore which failed has overwritten; "
-        "jobs with async_saves; counts that were not brought back of a server which began meanwhile, and where a "
-        "process "
-        "that was taken for dead goes on",
-    .why =
-        "a model that went back comes to the same step again, and is saved once more; what is written beside the "
-        "training no server writes",
+        "counts that were not brought back of a server which began meanwhile, and where a process that was taken for "
+        "dead goes on",
+    .why = "a model that went back comes to the same step again, and is saved once more",
 };
 
 }  // namespace vigil::sim

@@ -80,6 +80,7 @@ void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, 
       known.told.insert(moment.task);
       break;
     case JobMoment::Kind::kStarted:
+      known.gone.erase(moment.task);
       known.told.erase(moment.task);
       leaving.erase(moment.task);
       known.out_of_input.erase(moment.task);

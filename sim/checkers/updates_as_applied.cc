@@ -2,8 +2,8 @@
 // counts before and after. Each server tells of every write to the count that it keeps of a replica's updates
 // (sim/cluster/update_watch.h): one applied, or the count overwritten, by a restore or an initialisation.
 //
-// * An update changes what was there by one. What was overwritten stays overwritten, and nothing else changes. Two
-//   that a server applies at once it may tell of in either order: none is missing when a run of their replica returns.
+// * An update changes what was there by one. What was overwritten stays overwritten, and nothing else changes: each
+//   took place at some time between its beginning and its being told, and there is an order of all that explains them.
 // * An attempt applies at most once to each server, whether it comes back or not, by its number; the one that comes
 //   back, exactly once to all of them before it does. An attempt that failed may apply late, but not after the next run
 //   of its replica has returned.
@@ -23,48 +23,83 @@
 
 #include "vigil/sim/checkers/attempts.h"
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/counter_model.h"
+#include "vigil/sim/checkers/linearizability.h"
 #include "vigil/sim/checkers/reach.h"
+#include "vigil/sim/checkers/writes.h"
 
 namespace vigil::sim {
 namespace {
 
-// Of one replica on one server.
-struct AppliedCount {
-  std::optional<std::int64_t> now;    // none: the server has begun anew
-  std::set<std::int64_t> early;       // counts beyond now that were told before those between
+// The updates of one replica on one server, as one number that is written.
+class WrittenCount {
+ public:
+  // `write` has begun: history[id]. It will be told.
+  void Begin(std::size_t id, const JobMoment& write) {
+    under_way_[id] = &write;
+    search_.Call(static_cast<std::int64_t>(id), OperationOf(write), write.at.since_epoch.count());
+  }
+  // false: nothing explains it. Then it is believed.
+  bool End(std::size_t id, const JobMoment& write) {
+    if (!under_way_.contains(id)) Begin(id, write);
+    const Search::Verdict verdict = search_.Return(static_cast<std::int64_t>(id));
+    under_way_.erase(id);
+    if (verdict == Search::Verdict::kExplained) return true;
+    search_.Restart(write.step);
+    for (const auto& [other, open] : std::exchange(under_way_, {})) Begin(other, *open);
+    return false;
+  }
+  // The server begins anew: nothing is there.
+  void Die() {
+    under_way_.clear();
+    search_.Restart(std::nullopt);
+  }
+  // What may be there now; nothing: it was neither restored nor initialised.
+  std::set<std::int64_t> Values() const {
+    std::set<std::int64_t> values;
+    for (const CounterModel::State& state : search_.States()) {
+      if (state.has_value()) values.insert(*state);
+    }
+    return values;
+  }
+  // ... or very soon.
+  std::set<std::int64_t> ValuesSoon() const {
+    std::set<std::int64_t> values = Values();
+    for (const auto& [id, write] : under_way_) values.insert(write->step);
+    return values;
+  }
+
+ private:
+  using Search = Linearizer<CounterModel>;
+
+  static CounterModel::Operation OperationOf(const JobMoment& write) {
+    using Does = CounterModel::Operation::Does;
+    return {.does = write.kind == JobMoment::Kind::kApplied ? Does::kAddTo : Does::kAssign, .number = write.step};
+  }
+
+  std::map<std::size_t, const JobMoment*> under_way_;
+  Search search_{std::nullopt};
+};
+
+// What one process knows of them.
+struct SeenCount {
   std::vector<std::int64_t> held;     // since the attempt began
   std::set<std::int64_t> ever;        // attempts that were applied
   std::set<std::int64_t> in_attempt;  // since the attempt began
   std::int64_t applied_since = 0;     // the last run that returned
-
-  void Begin() {
-    held.clear();
-    if (now.has_value()) held.push_back(*now);
-    held.insert(held.end(), early.begin(), early.end());
-    in_attempt.clear();
-  }
-
-  void Set(std::int64_t count) {
-    now = count;
-    early.clear();
-  }
-
-  // false: no update can have made it.
-  bool Update(std::int64_t count) {
-    if (!now.has_value() || count <= *now || !early.insert(count).second) {
-      Set(count);
-      return false;
-    }
-    while (early.erase(*now + 1) > 0) ++*now;
-    return true;
-  }
 };
 
 class AppliedUpdates {
  public:
   explicit AppliedUpdates(Findings& findings) : findings_(findings) {}
 
-  void See(const JobMoment& moment) {
+  void Begun(std::size_t place, const JobMoment& write) {
+    if (!IsOfACount(write)) return;
+    writes_[write.task][write.subject].Begin(place, write);
+    for (const std::string& viewer : ViewersOf(write.subject)) counts_[write.task][viewer].held.push_back(write.step);
+  }
+
+  void See(std::size_t place, const JobMoment& moment) {
     if (!IsServer(moment.task)) attempts_[moment.task].See(moment);
     switch (moment.kind) {
       case JobMoment::Kind::kReplaced:
@@ -75,18 +110,14 @@ class AppliedUpdates {
         break;
       case JobMoment::Kind::kStarted:
         if (IsServer(moment.task)) {
-          for (auto& [replica, count] : counts_[moment.task]) count.now.reset(), count.early.clear();
+          for (auto& [replica, count] : writes_[moment.task]) count.Die();
         }
         break;
       case JobMoment::Kind::kApplied:
-        Apply(moment);
+        Apply(place, moment);
         break;
       case JobMoment::Kind::kAssigned:
-        for (const std::string& viewer : ViewersOf(moment.subject)) {
-          AppliedCount& count = counts_[moment.task][viewer];
-          count.Set(moment.step);
-          count.held.push_back(moment.step);
-        }
+        writes_[moment.task][moment.subject].End(place, moment);
         break;
       case JobMoment::Kind::kRunStarted:
         Begin(moment.task);
@@ -106,6 +137,10 @@ class AppliedUpdates {
   }
 
  private:
+  static bool IsOfACount(const JobMoment& write) {
+    return write.kind == JobMoment::Kind::kApplied || write.kind == JobMoment::Kind::kAssigned;
+  }
+
   // A replica that several processes are, each of which sees the updates of all.
   struct Followed {
     std::vector<std::string> zombies;
@@ -128,29 +163,32 @@ class AppliedUpdates {
   }
 
   void Begin(const std::string& replica) {
-    for (auto& [server, replicas] : counts_) replicas[replica].Begin();
+    for (auto& [server, replicas] : counts_) {
+      SeenCount& seen = replicas[replica];
+      const std::set<std::int64_t> values = writes_[server][std::string(WithoutZombie(replica))].ValuesSoon();
+      seen.held.assign(values.begin(), values.end());
+      seen.in_attempt.clear();
+    }
   }
 
-  void Apply(const JobMoment& moment) {
+  void Apply(std::size_t place, const JobMoment& moment) {
     findings_.Arm();
-    AppliedCount& count = counts_[moment.task][moment.subject];
-    const std::optional<std::int64_t> before = count.now;
-    if (!count.Update(moment.step)) {
+    WrittenCount& written = writes_[moment.task][moment.subject];
+    const std::set<std::int64_t> before = written.Values();
+    if (!written.End(place, moment)) {
       findings_.Violate(
           moment,
-          before.has_value()
-              ? fmt::format("a count of {} after one more update of {}", *before + 1, moment.subject)
+          !before.empty()
+              ? fmt::format("one more update of {} than {}", moment.subject, fmt::join(before, " or "))
               : fmt::format("no update of {}: the model was neither restored nor initialised", moment.subject),
           fmt::format("{}", moment.step));
     }
+    SeenCount& count = counts_[moment.task][moment.subject];
     if (moment.attempt != 0 && !count.ever.insert(moment.attempt).second) {
       findings_.Violate(moment, fmt::format("each attempt of {} once", moment.subject), "one that was applied before");
     }
     for (const std::string& viewer : ViewersOf(moment.subject)) {
-      AppliedCount& seen = counts_[moment.task][viewer];
-      seen.now = count.now;
-      seen.early = count.early;
-      seen.held.push_back(moment.step);
+      SeenCount& seen = counts_[moment.task][viewer];
       seen.in_attempt.insert(moment.attempt);
       ++seen.applied_since;
     }
@@ -164,7 +202,7 @@ class AppliedUpdates {
       const std::string server = fmt::format("ps:{}", i);
       const auto replicas = counts_.find(server);
       if (replicas == counts_.end()) continue;  // nobody watched it
-      AppliedCount& count = replicas->second[moment.task];
+      SeenCount& count = replicas->second[moment.task];
       findings_.Arm();
       if (count.in_attempt.empty()) {
         findings_.Violate(moment, fmt::format("an update on {} before the run returned", server), "none");
@@ -172,10 +210,6 @@ class AppliedUpdates {
       if (followed == followed_.end() && count.applied_since > attempts.most()) {
         findings_.Violate(moment, fmt::format("at most {} updates on {}, one an attempt", attempts.most(), server),
                           fmt::format("{}", count.applied_since));
-      }
-      if (followed == followed_.end() && !count.early.empty()) {
-        findings_.Violate(moment, fmt::format("an update to {} on {}", *count.now + 1, server),
-                          fmt::format("one to {}", *count.early.begin()));
       }
       const auto read = static_cast<std::int64_t>(moment.ledger[i]);
       if (std::ranges::find(count.held, read) == count.held.end()) {
@@ -199,13 +233,19 @@ class AppliedUpdates {
 
   Findings& findings_;
   std::map<std::string, Followed, std::less<>> followed_;
-  std::map<std::string, std::map<std::string, AppliedCount, std::less<>>, std::less<>> counts_;  // by server, replica
+  // By server, replica; the latter also of each process that is it.
+  std::map<std::string, std::map<std::string, WrittenCount, std::less<>>, std::less<>> writes_;
+  std::map<std::string, std::map<std::string, SeenCount, std::less<>>, std::less<>> counts_;
   std::map<std::string, Attempts, std::less<>> attempts_;
 };
 
 void CheckApplied(const JobRun& run, Findings& findings) {
   AppliedUpdates updates(findings);
-  for (const JobMoment& moment : run.history) updates.See(moment);
+  Writes writes(run.history);
+  for (std::size_t place = 0; place < run.history.size(); ++place) {
+    writes.BegunBy(place, [&](std::size_t begun) { updates.Begun(begun, run.history[begun]); });
+    updates.See(place, run.history[place]);
+  }
 }
 
 }  // namespace
@@ -221,8 +261,8 @@ const Checker kUpdatesAsApplied = {
         "What is lost or repeated for good updates.exactly_once finds in the next count. It alone looks at what comes "
         "close to a restore.",
     .excuses =
-        "an attempt that failed and applies late, until the next run of its replica has returned, and until then the "
-        "order in which a server tells of two updates; updates of the other process where a replica that was taken for "
+        "an attempt that failed and applies late, until the next run of its replica has returned; the order in which a "
+        "server tells of what was under way there at once; updates of the other process where a replica that was taken for "
         "dead goes on beside the one that follows it (zombie), until one of them returns after everything has healed",
     .why =
         "nobody knows of a lost operation whether it was applied, and a server that has changed a variable may tell of "

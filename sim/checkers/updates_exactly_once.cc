@@ -15,6 +15,7 @@
 
 #include "vigil/sim/checkers/attempts.h"
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/writes.h"
 
 namespace vigil::sim {
 namespace {
@@ -33,7 +34,7 @@ struct Replica {
 // Replicas that several processes are: the old one was taken for dead, and lives on until everything has healed.
 using FollowedReplicas = std::map<std::string, bool, std::less<>>;  // whether everything has healed
 
-// Where in the history each count was last overwritten: by server and replica.
+// Where in the history each count was last overwritten, which began or was told there: by server and replica.
 using Overwritten = std::map<std::pair<std::string, std::string>, std::size_t>;
 
 void CompareLedgers(const Overwritten& overwritten, const JobMoment& moment, Replica& replica, bool alone,
@@ -58,8 +59,13 @@ void CheckUpdates(const JobRun& run, Findings& findings) {
   std::map<std::string, Replica, std::less<>> replicas;
   Overwritten overwritten;
   FollowedReplicas followed;
+  Writes writes(run.history);
   for (std::size_t place = 0; place < run.history.size(); ++place) {
     const JobMoment& moment = run.history[place];
+    writes.BegunBy(place, [&](std::size_t begun) {
+      const JobMoment& write = run.history[begun];
+      if (write.kind == JobMoment::Kind::kAssigned) overwritten[{write.task, write.subject}] = place;
+    });
     Replica& replica = replicas[moment.task];
     replica.attempts.See(moment);
     switch (moment.kind) {

@@ -16,7 +16,7 @@ absl::Status TrainOnInput(const TrainerParts& parts) {
   // A step does not find all of a batch where elements come slowly, and few wait for it.
   const std::int64_t capacity = parts.job.workload.staged_input ? 1 : 16;
   const std::int64_t batch = parts.job.workload.input_batch;
-  Program program;
+  Program program(parts.ops);
   Builder b(program.graph);
   VIGIL_ASSIGN_OR_RETURN(const InputPipeline model, BuildInputPipeline(parts.env, b, replica,
                                                                        {.limit = steps * batch + batch - 1,

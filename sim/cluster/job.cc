@@ -126,6 +126,7 @@ struct Job::Impl {
     Notification* stop = nullptr;             // of a parameter server: tells it to end, while it serves
     fakes::ManualSignals* signals = nullptr;  // of one that trains and will be told to stop, while it does
     std::unique_ptr<OpRegistry> ops;          // of its servers, where its ledger is watched
+    std::unique_ptr<OpRegistry> own_ops;      // ... and of what its program runs by itself
   };
   // One task of the cluster over all its lives.
   struct Member {
@@ -238,9 +239,10 @@ void Job::Impl::WatchLedger(Machine& machine) {
     if (its.recorder != nullptr) return {its.recorder->task(), its.recorder->life()};
     return {its.member.name, its.member.facts.lives};
   };
-  machine.ops = WatchServer(*OpsOf(machine), {.chronicle = chronicle, .process = process, .next_call = [this] {
-                                                return static_cast<std::int64_t>(history.size());
-                                              }});
+  const auto next_call = [this] { return static_cast<std::int64_t>(history.size()); };
+  const ServerWatch watch{.chronicle = chronicle, .process = process, .next_call = next_call};
+  machine.ops = WatchServer(*OpsOf(machine), watch);
+  machine.own_ops = WatchServer(BuiltinOps(), watch);
 }
 
 void Job::Impl::Boot(Node& node) {
@@ -374,6 +376,7 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
                                       .cluster = cluster,
                                       .job_name = member.split.job,
                                       .index = member.split.index,
+                                      .ops = machine.own_ops == nullptr ? BuiltinOps() : *machine.own_ops,
                                       .target = TargetOf(member, server.get()),
                                       .factory = factory,
                                       .behaviour = options.behaviour,

@@ -50,7 +50,8 @@ RegressionData DataOf(const TrainerParts& parts);
 
 // A replica's model as the loop sees it.
 struct Program {
-  Graph graph{BuiltinOps()};
+  explicit Program(const OpRegistry& ops) : graph(ops) {}
+  Graph graph;
   Output global_step;
   Output train;                   // what the loop runs
   std::vector<Output> ledger;     // a count for each parameter server

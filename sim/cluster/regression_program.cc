@@ -7,7 +7,7 @@
 namespace vigil::sim {
 
 absl::Status TrainRegression(const TrainerParts& parts) {
-  Program program;
+  Program program(parts.ops);
   Builder b(program.graph);
   VIGIL_ASSIGN_OR_RETURN(const Regression model, AddRegression(parts, b, program));
   program.loss = model.loss;

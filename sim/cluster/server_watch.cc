@@ -29,6 +29,7 @@ void NoteWrite(const ServerWatch& watch, const LedgerWrite& write) {
   moment.subject = write.replica;
   moment.checkpoint = write.checkpoint;
   moment.attempt = write.attempt;
+  moment.began_before = moment.at - write.began;
   watch.chronicle.Add(std::move(moment));
 }
 
@@ -51,7 +52,8 @@ std::function<void(const absl::Status&)> NoteQueueOp(const ServerWatch& watch, s
 }  // namespace
 
 std::unique_ptr<OpRegistry> WatchServer(const OpRegistry& ops, const ServerWatch& watch) {
-  const auto written = [watch](const LedgerWrite& write) { NoteWrite(watch, write); };
+  const WriteSink written{.now = [watch] { return watch.chronicle.Now(); },
+                          .told = [watch](const LedgerWrite& write) { NoteWrite(watch, write); }};
   const auto queued = [watch](std::shared_ptr<const QueueOp> op) { return NoteQueueOp(watch, std::move(op)); };
   return WatchQueues(*WatchUpdates(ops, written), queued);
 }

@@ -78,7 +78,7 @@ class SupervisedLoop {
 // As BasicTrainLoop, which has no way to say for how long to wait, or with which configuration: begins anew after
 // ABORTED.
 absl::Status TrainSupervised(const TrainerParts& parts) {
-  Program program;
+  Program program(parts.ops);
   Builder b(program.graph);
   VIGIL_ASSIGN_OR_RETURN(const Regression model, AddRegression(parts, b, program));
   SupervisorOptions options;

@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::string_view kGlobalStep = "global_step";
 
-using Told = std::function<void(const LedgerWrite&)>;
-
 // "ledger_0/worker_1" counts the updates of worker:1 on ps:0; false if it is another variable.
 bool NameCount(std::string_view variable, LedgerWrite& write) {
   constexpr std::string_view kLedger = "ledger_";
@@ -38,34 +36,36 @@ std::int64_t StepOfCheckpoint(std::string_view file) {
   return step;
 }
 
-Kernel Watched(Kernel right, LedgerWrite::Kind kind, Told told) {
-  return [right = std::move(right), kind, told = std::move(told)](KernelContext& c) -> absl::Status {
+Kernel Watched(Kernel right, LedgerWrite::Kind kind, WriteSink sink) {
+  return [right = std::move(right), kind, sink = std::move(sink)](KernelContext& c) -> absl::Status {
+    const Time began = sink.now();
     VIGIL_RETURN_IF_ERROR(right(c));
-    LedgerWrite write{.kind = kind, .attempt = c.step_id()};
+    LedgerWrite write{.kind = kind, .attempt = c.step_id(), .began = began};
     if (c.holder().name == kGlobalStep && c.output(0).dtype() == DType::kInt64) {
       write.kind = kind == LedgerWrite::Kind::kAssigned ? LedgerWrite::Kind::kStepSet : LedgerWrite::Kind::kStepMade;
       write.value = c.output(0).scalar<std::int64_t>();
-      told(write);
+      sink.told(write);
       return absl::OkStatus();
     }
     if (!NameCount(c.holder().name, write)) return absl::OkStatus();
     write.value = static_cast<std::int64_t>(c.output(0).scalar<float>());  // not the variable's, which others change
-    told(write);
+    sink.told(write);
     return absl::OkStatus();
   };
 }
 
 // Inputs of SaveV2: prefix, names, slices, the tensors.
-Kernel WatchedSave(Kernel right, Told told) {
-  return [right = std::move(right), told = std::move(told)](KernelContext& c) -> absl::Status {
+Kernel WatchedSave(Kernel right, WriteSink sink) {
+  return [right = std::move(right), sink = std::move(sink)](KernelContext& c) -> absl::Status {
+    const Time began = sink.now();
     VIGIL_RETURN_IF_ERROR(right(c));
-    LedgerWrite write{.kind = LedgerWrite::Kind::kWritten};
+    LedgerWrite write{.kind = LedgerWrite::Kind::kWritten, .began = began};
     write.checkpoint = StepOfCheckpoint(c.input(0).scalar<std::string>());
     const auto names = c.input(1).flat<std::string>();
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (!NameCount(names[i], write)) continue;
       write.value = static_cast<std::int64_t>(c.input(static_cast<int>(i) + 3).scalar<float>());
-      told(write);
+      sink.told(write);
     }
     return absl::OkStatus();
   };
@@ -73,14 +73,14 @@ Kernel WatchedSave(Kernel right, Told told) {
 
 }  // namespace
 
-std::unique_ptr<OpRegistry> WatchUpdates(const OpRegistry& ops, Told told) {
+std::unique_ptr<OpRegistry> WatchUpdates(const OpRegistry& ops, const WriteSink& sink) {
   auto watched = std::make_unique<OpRegistry>();
   for (const auto& [name, def] : ops.all()) {
     OpDef own = def;
-    if (name == "ApplyGradientDescent") own.compute = Watched(def.compute, LedgerWrite::Kind::kApplied, told);
-    if (name == "AssignAdd") own.compute = Watched(def.compute, LedgerWrite::Kind::kStepMade, told);
-    if (name == "Assign") own.compute = Watched(def.compute, LedgerWrite::Kind::kAssigned, told);
-    if (name == "SaveV2") own.compute = WatchedSave(def.compute, told);
+    if (name == "ApplyGradientDescent") own.compute = Watched(def.compute, LedgerWrite::Kind::kApplied, sink);
+    if (name == "AssignAdd") own.compute = Watched(def.compute, LedgerWrite::Kind::kStepMade, sink);
+    if (name == "Assign") own.compute = Watched(def.compute, LedgerWrite::Kind::kAssigned, sink);
+    if (name == "SaveV2") own.compute = WatchedSave(def.compute, sink);
     watched->Register(std::move(own));
   }
   return watched;

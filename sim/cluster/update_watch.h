@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "vigil/core/base/time.h"
 #include "vigil/core/graph/op.h"
 
 namespace vigil::sim {
@@ -28,11 +29,18 @@ struct LedgerWrite {
   std::int64_t value = 0;        // that it has now
   std::int64_t checkpoint = -1;  // of kWritten: its step
   std::int64_t attempt = 0;      // of kApplied: by its master's number, the same on all servers
+  Time began;                    // it took place between then and now
 };
 
-// The same ops; `told` hears of each write to the global step or a variable of the ledger (programs.h), and of
+// Where the writes go, and by which clock they begin.
+struct WriteSink {
+  std::function<Time()> now;
+  std::function<void(const LedgerWrite&)> told;
+};
+
+// The same ops; the sink hears of each write to the global step or a variable of the ledger (programs.h), and of
 // one of the ledger to a checkpoint, that went well.
-std::unique_ptr<OpRegistry> WatchUpdates(const OpRegistry& ops, std::function<void(const LedgerWrite&)> told);
+std::unique_ptr<OpRegistry> WatchUpdates(const OpRegistry& ops, const WriteSink& sink);
 
 }  // namespace vigil::sim
 

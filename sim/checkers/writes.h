@@ -1,0 +1,64 @@
+// What servers say of their writes, by when those began: a server that has changed a variable may tell of it later, and
+// what it tells of first may have come second.
+//
+// Thread safety: none.
+#ifndef VIGIL_SIM_CHECKERS_WRITES_H_
+#define VIGIL_SIM_CHECKERS_WRITES_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "vigil/sim/cluster/job_history.h"
+
+namespace vigil::sim {
+
+// A write to a count or to the global step.
+inline bool IsWrite(const JobMoment& moment) {
+  using Kind = JobMoment::Kind;
+  return moment.kind == Kind::kApplied || moment.kind == Kind::kAssigned || moment.kind == Kind::kStepMade ||
+         moment.kind == Kind::kStepSet;
+}
+
+// A history's writes in the order in which they began. The history is borrowed.
+class Writes {
+ public:
+  explicit Writes(const JobHistory& history) {
+    for (std::size_t place = 0; place < history.size(); ++place) {
+      if (IsWrite(history[place])) writes_.push_back({BeginOf(history, place), history[place].began_before, place});
+    }
+    std::ranges::sort(writes_);
+  }
+
+  // Calls `begun(place)` for each that has begun by the time that the history comes to `now`, itself included, and was
+  // not named yet. REQUIRES: `now` only grows.
+  template <typename Begun>
+  void BegunBy(std::size_t now, Begun begun) {
+    for (; next_ < writes_.size() && writes_[next_].begin <= now; ++next_) begun(writes_[next_].told);
+  }
+
+ private:
+  struct Write {
+    std::size_t begin;  // places in the history
+    Duration took;
+    std::size_t told;
+    friend auto operator<=>(const Write&, const Write&) = default;
+  };
+
+  // What took no time begins where it is told, not before others of the same moment.
+  static std::size_t BeginOf(const JobHistory& history, std::size_t place) {
+    const JobMoment& told = history[place];
+    if (told.began_before <= Duration{0}) return place;
+    const auto end = history.begin() + static_cast<std::ptrdiff_t>(place);
+    const auto first = std::ranges::lower_bound(history.begin(), end, told.at + -told.began_before, {}, &JobMoment::at);
+    return static_cast<std::size_t>(first - history.begin());
+  }
+
+  std::vector<Write> writes_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_CHECKERS_WRITES_H_
