@@ -283,11 +283,14 @@ class CheckRun {
     return shard;
   }
 
-  // All that is read, and the folder that is kept up to date.
+  // All that is read, and what is kept up to date.
   std::vector<std::string> Inputs() const {
     std::vector<std::string> inputs = {options_.failures};
     inputs.insert(inputs.end(), options_.recordings.begin(), options_.recordings.end());
     inputs.insert(inputs.end(), options_.regressions.begin(), options_.regressions.end());
+    if (arguments_.corpus.empty()) return inputs;
+    for (const properties::SuiteInfo& suite : {properties::suites::kRandom, properties::suites::kCluster})
+      inputs.push_back(properties::CorpusPath(arguments_.corpus, suite.name));
     return inputs;
   }
 
