@@ -218,6 +218,7 @@ int Run(int argc, char** argv) {
 }  // namespace vigil::cli
 
 int main(int argc, char** argv) {
+  vigil::cli::HoldClosedStreams();
   vigil::cli::DieQuietlyOnClosedPipes();
   return vigil::cli::Run(argc, argv);
 }

@@ -197,6 +197,15 @@ TEST_F(ReplayTest, OutputThatCannotBeWrittenIsAnErrorBeforeAnythingIsPlayed) {
   EXPECT_NE(folder_.Read("old.json"), "old") << "what can be written is, whatever the results";
 }
 
+TEST_F(ReplayTest, AClosedStreamIsAnErrorNotAWait) {
+  for (const char* const words : {"replay - --jobs 2 <&-", "replay good.jsonl wrong.jsonl --jobs 2 <&- >&-",
+                                  "replay good.jsonl - --jobs 2 <&- 2>&-", "check --suite random --seeds 1..9 >&-"}) {
+    EXPECT_EQ(Run(fmt::format("timeout -k 1 30 $VIGIL {}", words)).code, 2) << words;
+  }
+  EXPECT_THAT(Run("$VIGIL replay - --jobs 2 <&-").err, HasSubstr("Bad file descriptor"));
+  EXPECT_EQ(Run("$VIGIL replay good.jsonl --jobs 2 <&-").code, 0) << "nobody asked for it";
+}
+
 TEST_F(ReplayTest, APipeThatNobodyReadsIsAnErrorNotAWait) {
   const Ran ran = Run("mkfifo p; timeout -s KILL 20 $VIGIL replay good.jsonl --json p");
   EXPECT_EQ(ran.code, 2);
