@@ -123,6 +123,17 @@ TEST_F(MergeTest, RefusesWhatDoesNotBelongThere) {
   EXPECT_THAT(Run("$VIGIL merge good --json good/1..20.state/x").err, HasSubstr("cannot write"));
 }
 
+TEST_F(MergeTest, AShardMayEndWithTheLastSeedThereIs) {
+  const std::string seeds = "18446744073709551610..18446744073709551615";
+  Shard("end", seeds, "");
+  const Ran again = Run(fmt::format("$VIGIL check --suite random --seeds {0} --state end/{0}.state", seeds));
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("\n6 passed, 0 failed\n")) << "done is done";
+  const Ran merged = Run("$VIGIL merge end");
+  EXPECT_EQ(merged.code, 0) << merged.err;
+  EXPECT_THAT(merged.out, HasSubstr(fmt::format("\n  seeds {}\n", seeds)));
+}
+
 TEST_F(MergeTest, NoReportOverwritesWhatItIsOf) {
   Shard("st", "1..20", "");
   folder_.Write("st/campaign.json", R"({"vigil campaign":1,"shards":1,"suites":{"random":[1,20]}})");
