@@ -70,6 +70,7 @@ TEST_F(CorpusTest, RefusesWhatIsNone) {
     EXPECT_EQ(ran.code, 2);
     EXPECT_THAT(ran.err, HasSubstr("error: the corpus 'c/random.corpus' cannot be used: "));
     EXPECT_EQ(Run("$VIGIL merge --corpus d c").code, 2);
+    EXPECT_EQ(Run("test -e d/random.corpus").code, 1);
     return ran.err;
   };
   EXPECT_EQ(Run("$VIGIL check --suite random --seeds 1..9 --corpus c").code, 0);

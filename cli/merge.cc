@@ -108,7 +108,7 @@ class MergeRun {
     std::vector<std::string> folders = arguments_.paths;
     folders.push_back(arguments_.corpus);
     std::erase_if(folders, [&](const std::string& folder) { return !HasCorpus(folder, suite); });
-    if (folders.empty()) return;
+    bool any = false;
     properties::Corpus all;
     std::uint64_t before = 0;
     for (const std::string& folder : folders) {
@@ -118,9 +118,11 @@ class MergeRun {
         if (folder == arguments_.corpus) return;  // it would be overwritten
         continue;
       }
+      any = true;
       before += one->size();
       all.Add(*one);
     }
+    if (!any) return;
     const absl::Status saved = all.Save(results_.files(), arguments_.corpus, suite);
     if (!saved.ok()) results_.Fail(MessageOf(saved));
     results_.Print(fmt::format("corpus of {}: {} scenarios of {}, {} pairs of a rule's state and events\n", suite,
