@@ -136,7 +136,7 @@ void AddCampaignOptions(CLI::App& app, CampaignArguments& a) {
   app.add_option("--seeds", a.seeds, "Of each suite, both included")->required()->type_name("A..B");
   app.add_option("--shards", a.scripts.plan.shards, "How many parts of each suite")
       ->required()
-      ->check(CLI::Range(std::uint64_t{1}, kMostShards).description(""))
+      ->check(CheckNumber(1, kMostShards))
       ->type_name("N");
   app.add_option("--out", a.out, "The folder of the campaign; all machines must see it (Kubernetes: the claim)")
       ->required()
@@ -145,7 +145,7 @@ void AddCampaignOptions(CLI::App& app, CampaignArguments& a) {
   app.add_option("--program", a.scripts.program, "Where vigil is on those machines (default: where it is here)")
       ->type_name("FILE");
   app.add_option("--jobs", a.scripts.jobs, "Processes of each shard (default: 1)")
-      ->check(CLI::Range(1, kMostJobs).description(""))
+      ->check(CheckNumber(1, kMostJobs))
       ->type_name("N");
   app.add_option("--hosts", a.scripts.hosts, "parallel: a file with an ssh login a line (default: this machine)")
       ->type_name("FILE");

@@ -117,8 +117,8 @@ std::string KubernetesManifest(const CampaignScripts& scripts) {
       "        - name: states\n"
       "          persistentVolumeClaim:\n"
       "            claimName: {}\n",
-      kWritten, scripts.name, shards, shards, shards, JsonText(scripts.image), std::max(scripts.jobs, 1),
-      scripts.claim);
+      kWritten, JsonText(scripts.name), shards, shards, shards, JsonText(scripts.image), std::max(scripts.jobs, 1),
+      JsonText(scripts.claim));
 }
 
 std::string DockerFile() {

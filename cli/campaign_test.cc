@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "fmt/format.h"
 #include "vigil/cli/run_program.h"
@@ -58,7 +59,7 @@ constexpr char kJob[] =
 apiVersion: batch/v1
 kind: Job
 metadata:
-  name: nightly
+  name: "nightly"
 spec:
   completionMode: Indexed
   completions: 8
@@ -97,7 +98,7 @@ spec:
       volumes:
         - name: states
           persistentVolumeClaim:
-            claimName: states
+            claimName: "states"
 )";
 
 TEST_F(CampaignTest, WritesAnIndexedJob) {
@@ -109,6 +110,19 @@ TEST_F(CampaignTest, WritesAnIndexedJob) {
   EXPECT_THAT(Written("Dockerfile"), HasSubstr("\nCOPY shard.sh shards.txt /campaign/\n"));
   EXPECT_THAT(Written("shards.txt"), StartsWith("cluster-0 cluster 1..25\n"));
   EXPECT_THAT(Written("shards.txt"), HasSubstr("\nrandom-3 random 76..100\n"));
+}
+
+// To YAML a bare 7 is a number, and null is nothing.
+TEST_F(CampaignTest, NamesAreStringsToKubernetes) {
+  for (const auto& [name, claim] : {std::pair("20261128", "7"), {"2026-11-28", "true"}, {"null", "on"}}) {
+    const Ran ran =
+        Run(fmt::format("rm -rf out; $VIGIL campaign --engine kubernetes --name {} --image x --claim {} --suite random "
+                        "--seeds 1..9 --shards 2 --out out",
+                        name, claim));
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_THAT(Written("job.yaml"), HasSubstr(fmt::format("\n  name: \"{}\"\n", name)));
+    EXPECT_THAT(Written("job.yaml"), HasSubstr(fmt::format("\n            claimName: \"{}\"\n", claim)));
+  }
 }
 
 // Every seed is in one shard, whatever the numbers.

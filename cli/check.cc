@@ -64,9 +64,10 @@ constexpr char kNotes[] =
     "130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
 
 // What plays each planted bug by itself has none of these.
-constexpr const char* kNotOfPlanted[] = {"--shard",    "--annotations",  "--junit", "--time",       "--faults-document",
-                                         "--failures", "--recordings",   "--plant", "--list-rules", "--play-limit",
-                                         "--player",   "--player-limit", "--state"};
+constexpr const char* kNotOfPlanted[] = {"--shard",           "--annotations", "--junit",      "--time",
+                                         "--faults-document", "--failures",    "--recordings", "--plant",
+                                         "--list-rules",      "--play-limit",  "--player",     "--player-limit",
+                                         "--state",           "--corpus",      "--kills",      "--keep"};
 constexpr const char* kNotOfPlantedList[] = {"--jobs", "--json", "--shrink", "--seeds"};
 // What only some suites have.
 constexpr const char* kOfDrawnSuites[] = {"--seeds", "--time"};
@@ -123,7 +124,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
       ->check(CLI::IsMember(suites).description(""))
       ->type_name("NAME");
   app.add_option("--kills", a.kills, "Of real-cluster: jobs of five processes, which are killed so many times")
-      ->check(CLI::Range(1, 10'000).description(""))
+      ->check(CheckNumber(1, 10'000))
       ->type_name("N");
   app.add_option("--keep", a.keep, "Of real-cluster: leave the checkpoints and logs of the processes in this folder")
       ->type_name("FOLDER");
@@ -283,11 +284,14 @@ class CheckRun {
     return shard;
   }
 
-  // All that is read, and the folder that is kept up to date.
+  // All that is read, and what is kept up to date.
   std::vector<std::string> Inputs() const {
     std::vector<std::string> inputs = {options_.failures};
     inputs.insert(inputs.end(), options_.recordings.begin(), options_.recordings.end());
     inputs.insert(inputs.end(), options_.regressions.begin(), options_.regressions.end());
+    if (arguments_.corpus.empty()) return inputs;
+    for (const properties::SuiteInfo& suite : {properties::suites::kRandom, properties::suites::kCluster})
+      inputs.push_back(properties::CorpusPath(arguments_.corpus, suite.name));
     return inputs;
   }
 

@@ -119,9 +119,13 @@ TEST_F(CheckTest, SaysWhereThereIsNothing) {
   const Ran none = Run("$VIGIL check --suite saved");
   EXPECT_EQ(none.code, 0);
   EXPECT_EQ(none.out, "\nsuite saved: there is no folder 'failures'\n0 passed, 0 failed\n");
-  const Ran empty = Run("mkdir there && $VIGIL check --suite saved --failures there");
-  EXPECT_EQ(empty.code, 0);
-  EXPECT_EQ(empty.out, "\nsuite saved: 0 passed, 0 failed\n  nothing is saved in 'there'\n0 passed, 0 failed\n");
+  for (const char* const make : {"mkdir there", "echo hi >there/notes.txt", "echo hi >there/.hidden.json"}) {
+    const Ran empty = Run(fmt::format("{} && $VIGIL check --suite saved --failures there", make));
+    EXPECT_EQ(empty.code, 0) << make;
+    EXPECT_EQ(empty.out, "\nsuite saved: 0 passed, 0 failed\n  nothing is saved in 'there'\n0 passed, 0 failed\n")
+        << make;
+  }
+  EXPECT_EQ(Run("mkdir there/below; $VIGIL check --suite saved --failures there").code, 2) << "below there may be some";
 }
 
 TEST_F(CheckTest, LooksAtTheFolderOfFailuresBeforeTheWork) {

@@ -47,6 +47,22 @@ TEST_F(CorpusTest, OfClusters) {
   EXPECT_THAT(ran.out, ContainsRegex("\ncorpus of cluster: 0 scenarios before, [1-9][0-9]* now"));
 }
 
+TEST_F(CorpusTest, MergesOnlyWhereThereIsOne) {
+  EXPECT_EQ(Run("mkdir empty; $VIGIL check --suite random --seeds 1..9 --corpus c").code, 0);
+  for (const char* const folder : {"nowhere", "empty"}) {
+    for (const char* const others : {"", "c "}) {
+      const Ran ran = Run(fmt::format("$VIGIL merge --corpus d {}{}", others, folder));
+      EXPECT_EQ(ran.code, 2) << others << folder;
+      EXPECT_THAT(ran.err,
+                  HasSubstr(fmt::format("error: in '{}' there is no random.corpus or cluster.corpus", folder)));
+    }
+  }
+  EXPECT_EQ(Run("$VIGIL merge --corpus d c").code, 0) << "where they are merged there may be none yet";
+  const Ran failures = Run("$VIGIL merge --corpus d c --failures f");
+  EXPECT_EQ(failures.code, 2);
+  EXPECT_THAT(failures.err, HasSubstr("--failures: not with --corpus"));
+}
+
 TEST_F(CorpusTest, RefusesWhatIsNone) {
   const auto refused = [this](const std::string& text) {
     folder_.Write("c/random.corpus", text);
@@ -54,6 +70,7 @@ TEST_F(CorpusTest, RefusesWhatIsNone) {
     EXPECT_EQ(ran.code, 2);
     EXPECT_THAT(ran.err, HasSubstr("error: the corpus 'c/random.corpus' cannot be used: "));
     EXPECT_EQ(Run("$VIGIL merge --corpus d c").code, 2);
+    EXPECT_EQ(Run("test -e d/random.corpus").code, 1);
     return ran.err;
   };
   EXPECT_EQ(Run("$VIGIL check --suite random --seeds 1..9 --corpus c").code, 0);
@@ -64,11 +81,20 @@ TEST_F(CorpusTest, RefusesWhatIsNone) {
   std::string other = good;
   other[other.find("\"rules\":\"") + 9] ^= 1;
   EXPECT_THAT(refused(other), HasSubstr("its checksum is another"));
-  EXPECT_THAT(Run("$VIGIL merge --corpus d nowhere").err, HasSubstr("there is no random.corpus or cluster.corpus"));
+  // What it would be added to is left as it is.
+  EXPECT_EQ(Run("mkdir g; $VIGIL check --suite random --seeds 1..9 --corpus g").code, 0);
+  EXPECT_EQ(Run("cp c/random.corpus before; $VIGIL merge --corpus c g").code, 2);
+  EXPECT_EQ(Run("cmp c/random.corpus before").code, 0);
   EXPECT_THAT(Run("$VIGIL check --suite recorded --corpus c").err,
               HasSubstr("--corpus: it needs the suite random or cluster"));
   EXPECT_THAT(Run("$VIGIL check --suite random --corpus c --state x").err, HasSubstr("--state: not with --corpus"));
   EXPECT_THAT(Run("$VIGIL check --suite random --corpus c --shard 1/2").err, HasSubstr("--corpus: not with --shard"));
+  for (const char* const suite : {"random", "cluster"}) {
+    const Ran ran = Run(fmt::format("$VIGIL check --suite {0} --seeds 1..9 --corpus g --json g/{0}.corpus", suite));
+    EXPECT_EQ(ran.code, 2) << suite;
+    EXPECT_THAT(ran.err, HasSubstr(fmt::format("would overwrite what is read: 'g/{}.corpus'", suite)));
+  }
+  EXPECT_THAT(Run("head -c 17 g/random.corpus").out, HasSubstr("{\"vigil corpus\":1"));
   folder_.Write("file", "");
   EXPECT_EQ(Run("$VIGIL check --suite random --seeds 1..9 --corpus file/x").code, 2);
 }

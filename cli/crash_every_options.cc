@@ -6,6 +6,7 @@
 #include "fmt/format.h"
 #include "vigil/cli/crash_every.h"
 #include "vigil/cli/parse_command.h"
+#include "vigil/cli/words.h"
 
 namespace vigil::cli {
 namespace {
@@ -28,19 +29,19 @@ void AddCrashEveryOptions(CLI::App& app, CrashEveryArguments& a) {
       ->group(kGroup);
   app.add_flag("--pairs", a.options.pairs, "All pairs of them: the second in the course that the first has changed")
       ->group(kGroup);
-  const auto number = [](auto least, auto most) { return CLI::Range(least, most).description(""); };
   app.add_option("--guided", a.guided,
                  "So many plays with chains of these faults; those that bring about something new are lengthened")
       ->type_name("N")
-      ->check(number(std::uint64_t{1}, kMostPlays))
+      ->check(CheckNumber(1, kMostPlays))
       ->group(kGroup);
   app.add_option("--seed", a.chains.seed, fmt::format("Of --guided (default: {})", a.chains.seed))
       ->type_name("N")
+      ->check(CheckSeed)
       ->group(kGroup);
   app.add_option("--chain", a.chains.faults,
                  fmt::format("Of --guided: how many faults a chain has at most (default: {})", a.chains.faults))
       ->type_name("N")
-      ->check(number(1, kMostChain))
+      ->check(CheckNumber(1, kMostChain))
       ->group(kGroup);
   app.add_flag("--blind", a.chains.blind, "Of --guided: without guidance, to see what it is worth")->group(kGroup);
 }

@@ -14,7 +14,7 @@ namespace vigil::cli {
 void AddCrewOptions(CLI::App& app, CrewArguments& arguments, std::chrono::milliseconds limit, const std::string& more) {
   app.add_option("--jobs", arguments.jobs,
                  "How many to play at a time (default: one for each core); 0: in this process, for a debugger" + more)
-      ->check(CLI::Range(0, kMostJobs).description(""))
+      ->check(CheckNumber(0, kMostJobs))
       ->type_name("N");
   app.add_option(
          "--play-limit", arguments.play_limit,

@@ -78,9 +78,10 @@ struct ExploreArguments {
 
 constexpr const char* kOfAScope[] = {"--hooks", "--runs",   "--faults",      "--shard",
                                      "--state", "--player", "--player-limit"};
-constexpr const char* kNotOfAJob[] = {
-    "--hooks", "--runs",  "--faults",      "--only",    "--schedules", "--limit",      "--changes", "--choices",
-    "--seeds", "--depth", "--as-expected", "--preempt", "--spins",     "--all-points", "--player",  "--player-limit"};
+constexpr const char* kNotOfAJob[] = {"--hooks",       "--runs",        "--faults",  "--only",       "--schedules",
+                                      "--limit",       "--changes",     "--choices", "--seeds",      "--depth",
+                                      "--as-expected", "--preempt",     "--spins",   "--all-points", "--guarded",
+                                      "--player",      "--player-limit"};
 constexpr const char* kOfGuided[] = {"--seed", "--chain", "--blind"};
 constexpr const char* kNotOfGuided[] = {"--shard", "--state", "--pairs"};
 
@@ -88,15 +89,15 @@ void AddScopeOptions(CLI::App& app, ExploreArguments& a) {
   properties::ExploreScope& scope = a.options.scope;
   constexpr char kGroup[] = "Of a scope";
   app.add_option("--hooks", scope.hooks, fmt::format("How many probe hooks (default: {})", scope.hooks))
-      ->check(CLI::Range(0, properties::kMostHooks).description(""))
+      ->check(CheckNumber(0, properties::kMostHooks))
       ->type_name("H")
       ->group(kGroup);
   app.add_option("--runs", scope.runs, fmt::format("How many runs at most (default: {})", scope.runs))
-      ->check(CLI::Range(0, properties::kMostRuns).description(""))
+      ->check(CheckNumber(0, properties::kMostRuns))
       ->type_name("R")
       ->group(kGroup);
   app.add_option("--faults", scope.faults, fmt::format("How many faults at most (default: {})", scope.faults))
-      ->check(CLI::Range(0, std::numeric_limits<int>::max()).description(""))
+      ->check(CheckNumber(0, std::numeric_limits<int>::max()))
       ->type_name("F")
       ->group(kGroup);
   app.add_option("--shard", a.shard, "Play only part I of N of them, or of the faults of a job (default: 1/1)")

@@ -74,6 +74,7 @@ TEST_F(ExploreProgramTest, RefusesWhatIsNoFaultOfAJob) {
               HasSubstr("--crash-every and --guided N exclude each other"));
   EXPECT_THAT(Run("$VIGIL explore --cluster chief --crash-every --hooks 2").err,
               HasSubstr("--hooks: it is not of --crash-every"));
+  EXPECT_THAT(Run("$VIGIL explore --cluster chief --guided 3 --guarded").err, HasSubstr("--guarded: it is not of"));
   const Ran unknown = Run("$VIGIL explore --cluster no_such_file --crash-every");
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.err,
@@ -109,10 +110,11 @@ TEST_F(ExploreProgramTest, TellsMisuse) {
     EXPECT_EQ(ran.code, 2) << shard;
     EXPECT_THAT(ran.err, HasSubstr("--shard: expected I/N with I between 1 and N"));
   }
-  EXPECT_THAT(Run("$VIGIL explore --hooks 27").err, HasSubstr("--hooks: Value 27 not in range 0 to 26"));
+  EXPECT_THAT(Run("$VIGIL explore --hooks 27").err,
+              HasSubstr("--hooks: expected a whole number from 0 to 26, got '27'"));
   EXPECT_THAT(Run("$VIGIL explore --hooks 20 --runs 40 --faults 9").err, HasSubstr("too many scenarios in this scope"));
-  EXPECT_THAT(Run("$VIGIL explore --runs 41").err, HasSubstr("--runs: Value 41 not in range 0 to 40"));
-  EXPECT_THAT(Run("$VIGIL explore --faults -1").err, HasSubstr("--faults: Value -1 not in range"));
+  EXPECT_THAT(Run("$VIGIL explore --runs 41").err, HasSubstr("--runs: expected a whole number from 0 to 40, got '41'"));
+  EXPECT_THAT(Run("$VIGIL explore --faults -1").err, HasSubstr("--faults: expected a whole number from 0 to "));
   EXPECT_THAT(Run("$VIGIL explore --hook 2").err, HasSubstr("See vigil explore --help"));
   const Ran state = Run("$VIGIL explore --hooks 1 --state -");
   EXPECT_EQ(state.code, 2);
@@ -171,7 +173,7 @@ TEST_F(ExploreProgramTest, KeepsOptionsOfScopesAndOfSchedulesApart) {
        "--changes: --schedules dpor leaves out a schedule because another one"},
       {"two.json --guarded", "--guarded: it is not of --schedules dfs"},
       {"two.json --schedules pct --seeds 2..1", "--seeds: expected A..B with A <= B, got '2..1'"},
-      {"two.json --schedules pct --depth 0", "--depth: Value 0 not in range"},
+      {"two.json --schedules pct --depth 0", "--depth: expected a whole number from 1 to 1000, got '0'"},
       {"two.json --schedules bfs", "--schedules: bfs not in {dfs,dpor,pct}"},
       {"two.json --plant none.such", "--plant: "},
       {"two.json --failures two.json", "cannot write 'two.json': two.json is no folder"},

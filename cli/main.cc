@@ -139,11 +139,11 @@ struct CommandLine {
     replay
         ->add_option("--jobs", a.jobs,
                      "How many to play at a time (default: one for each core); 0: in this process, for a debugger")
-        ->check(CLI::Range(0, kMostJobs).description(""))
+        ->check(CheckNumber(0, kMostJobs))
         ->type_name("N");
     CLI::Option* const seeds =
         replay->add_option("--seeds", a.seeds, "How often to play what a real cluster did (default: 50)")
-            ->check(CLI::Range(1, 1'000'000).description(""))
+            ->check(CheckNumber(1, 1'000'000))
             ->type_name("N");
     replay->add_option("--seed", a.seed, "Play what a real cluster did for this seed alone")
         ->check(CheckSeed)
@@ -218,6 +218,7 @@ int Run(int argc, char** argv) {
 }  // namespace vigil::cli
 
 int main(int argc, char** argv) {
+  vigil::cli::HoldClosedStreams();
   vigil::cli::DieQuietlyOnClosedPipes();
   return vigil::cli::Run(argc, argv);
 }

@@ -59,37 +59,25 @@ class MergeRun {
   // Instead of states: what campaigns with --corpus have kept becomes one corpus.
   int RunCorpus() {
     if (!results_.CanSaveIn(arguments_.corpus)) return kMisuse;
-    bool any = false;
-    for (const properties::SuiteInfo& suite : properties::kSuites) {
-      if (!suite.is_drawn) continue;
-      std::vector<std::string> folders = arguments_.paths;
-      folders.push_back(arguments_.corpus);
-      properties::Corpus all;
-      std::uint64_t before = 0;
-      for (const std::string& folder : folders) {
-        absl::StatusOr<properties::Corpus> one = properties::Corpus::Open(results_.files(), folder, suite.name);
-        if (!one.ok()) {
-          results_.Fail(MessageOf(one.status()));
-          continue;
-        }
-        before += one->size();
-        all.Add(*one);
+    for (const std::string& folder : arguments_.paths) {
+      const bool any = std::ranges::any_of(properties::kSuites, [&](const properties::SuiteInfo& suite) {
+        return suite.is_drawn && HasCorpus(folder, suite.name);
+      });
+      if (!any) {
+        results_.Fail(
+            fmt::format("in {} there is no random.corpus or cluster.corpus; name the folders of vigil check --corpus",
+                        replays::Quoted(folder)));
       }
-      if (before == 0) continue;
-      any = true;
-      const absl::Status saved = all.Save(results_.files(), arguments_.corpus, suite.name);
-      if (!saved.ok()) results_.Fail(MessageOf(saved));
-      results_.Print(fmt::format("corpus of {}: {} scenarios of {}, {} pairs of a rule's state and events\n",
-                                 suite.name, all.Least().size(), before, all.pairs()));
     }
-    if (!any) results_.Fail("there is no random.corpus or cluster.corpus; name the folders of vigil check --corpus");
+    for (const properties::SuiteInfo& suite : properties::kSuites) {
+      if (suite.is_drawn) MergeCorpora(suite.name);
+    }
     return results_.End(true);
   }
 
   int Run() {
     if (!arguments_.corpus.empty()) return RunCorpus();
-    if (!results_.CanWrite({{"--junit", arguments_.junit}, {"--html", arguments_.html}}, {arguments_.failures}))
-      return kMisuse;
+    if (!results_.CanWrite({{"--junit", arguments_.junit}, {"--html", arguments_.html}}, Inputs())) return kMisuse;
     for (const std::string& path : arguments_.paths) Read(path);
     if (results_.stopped()) return results_.End(false);
     if (states_.empty()) {
@@ -112,6 +100,51 @@ class MergeRun {
   }
 
  private:
+  bool HasCorpus(const std::string& folder, std::string_view suite) {
+    return CodeOf(results_.files().Stat(properties::CorpusPath(folder, suite)).status()) != Code::kNotFound;
+  }
+
+  void MergeCorpora(std::string_view suite) {
+    std::vector<std::string> folders = arguments_.paths;
+    folders.push_back(arguments_.corpus);
+    std::erase_if(folders, [&](const std::string& folder) { return !HasCorpus(folder, suite); });
+    bool any = false;
+    properties::Corpus all;
+    std::uint64_t before = 0;
+    for (const std::string& folder : folders) {
+      const absl::StatusOr<properties::Corpus> one = properties::Corpus::Open(results_.files(), folder, suite);
+      if (!one.ok()) {
+        results_.Fail(MessageOf(one.status()));
+        if (folder == arguments_.corpus) return;  // it would be overwritten
+        continue;
+      }
+      any = true;
+      before += one->size();
+      all.Add(*one);
+    }
+    if (!any) return;
+    const absl::Status saved = all.Save(results_.files(), arguments_.corpus, suite);
+    if (!saved.ok()) results_.Fail(MessageOf(saved));
+    results_.Print(fmt::format("corpus of {}: {} scenarios of {}, {} pairs of a rule's state and events\n", suite,
+                               all.Least().size(), before, all.pairs()));
+  }
+
+  // The folder of failures, and each file that Read() reads. A report may lie beside the states.
+  std::vector<std::string> Inputs() {
+    std::vector<std::string> inputs = {arguments_.failures};
+    for (const std::string& path : arguments_.paths) {
+      const absl::StatusOr<std::vector<std::string>> names = results_.files().List(path);
+      if (!names.ok()) {
+        inputs.push_back(path);
+        continue;
+      }
+      for (const std::string& name : *names) {
+        if (name == kPlanName || name.ends_with(kStateSuffix)) inputs.push_back(JoinPath(path, name));
+      }
+    }
+    return inputs;
+  }
+
   void Read(const std::string& path) {
     const absl::StatusOr<FileInfo> info = results_.files().Stat(path);
     if (!info.ok()) return Cannot(path, info.status());
@@ -206,6 +239,8 @@ int Merge(const std::vector<std::string>& words) {
   const bool reports = !arguments.json.empty() || !arguments.junit.empty() || !arguments.html.empty();
   if (!arguments.corpus.empty() && reports)
     return TellMisuse("vigil merge", "--corpus: it merges corpora, of which there is no report");
+  if (!arguments.corpus.empty() && app.get_option("--failures")->count() > 0)
+    return TellMisuse("vigil merge", "--failures: not with --corpus, of which no failure is saved");
   for (const std::string& file : {arguments.junit, arguments.html}) {
     if (file == "-")
       return TellMisuse("vigil merge", "--junit and --html: - is no file; for standard output say /dev/stdout");

@@ -123,6 +123,33 @@ TEST_F(MergeTest, RefusesWhatDoesNotBelongThere) {
   EXPECT_THAT(Run("$VIGIL merge good --json good/1..20.state/x").err, HasSubstr("cannot write"));
 }
 
+TEST_F(MergeTest, AShardMayEndWithTheLastSeedThereIs) {
+  const std::string seeds = "18446744073709551610..18446744073709551615";
+  Shard("end", seeds, "");
+  const Ran again = Run(fmt::format("$VIGIL check --suite random --seeds {0} --state end/{0}.state", seeds));
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("\n6 passed, 0 failed\n")) << "done is done";
+  const Ran merged = Run("$VIGIL merge end");
+  EXPECT_EQ(merged.code, 0) << merged.err;
+  EXPECT_THAT(merged.out, HasSubstr(fmt::format("\n  seeds {}\n", seeds)));
+}
+
+TEST_F(MergeTest, NoReportOverwritesWhatItIsOf) {
+  Shard("st", "1..20", "");
+  folder_.Write("st/campaign.json", R"({"vigil campaign":1,"shards":1,"suites":{"random":[1,20]}})");
+  EXPECT_EQ(Run("cp -r st before; ln -s 1..20.state st/link.state").code, 0);
+  for (const char* const words :
+       {"st/1..20.state --json st/1..20.state", "st --html ./st/1..20.state", "st --junit st/campaign.json",
+        "st --json st/link.state", "before st --json st/1..20.state"}) {
+    const Ran ran = Run(fmt::format("$VIGIL merge {}", words));
+    EXPECT_EQ(ran.code, 2) << words;
+    EXPECT_THAT(ran.err, HasSubstr("would overwrite what is read")) << words;
+    EXPECT_EQ(Run("cmp st/1..20.state before/1..20.state && cmp st/campaign.json before/campaign.json").code, 0)
+        << words;
+  }
+  EXPECT_EQ(Run("$VIGIL merge st --json st/report.json && test -s st/report.json").code, 0) << "beside them it may lie";
+}
+
 TEST_F(MergeTest, RefusesOverlapsAndOtherCampaigns) {
   Shard("over", "1..20", "");
   Shard("over", "11..30", "");

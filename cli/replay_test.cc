@@ -197,6 +197,15 @@ TEST_F(ReplayTest, OutputThatCannotBeWrittenIsAnErrorBeforeAnythingIsPlayed) {
   EXPECT_NE(folder_.Read("old.json"), "old") << "what can be written is, whatever the results";
 }
 
+TEST_F(ReplayTest, AClosedStreamIsAnErrorNotAWait) {
+  for (const char* const words : {"replay - --jobs 2 <&-", "replay good.jsonl wrong.jsonl --jobs 2 <&- >&-",
+                                  "replay good.jsonl - --jobs 2 <&- 2>&-", "check --suite random --seeds 1..9 >&-"}) {
+    EXPECT_EQ(Run(fmt::format("timeout -k 1 30 $VIGIL {}", words)).code, 2) << words;
+  }
+  EXPECT_THAT(Run("$VIGIL replay - --jobs 2 <&-").err, HasSubstr("Bad file descriptor"));
+  EXPECT_EQ(Run("$VIGIL replay good.jsonl --jobs 2 <&-").code, 0) << "nobody asked for it";
+}
+
 TEST_F(ReplayTest, APipeThatNobodyReadsIsAnErrorNotAWait) {
   const Ran ran = Run("mkfifo p; timeout -s KILL 20 $VIGIL replay good.jsonl --json p");
   EXPECT_EQ(ran.code, 2);
@@ -417,6 +426,9 @@ TEST_F(ReplayTest, OptionsThatAreAboutNothingAreAnError) {
       {"check --planted a --time 1s", "error: --time: not with --planted, "},
       {"check --planted a --failures x", "error: --failures: not with --planted, "},
       {"check --planted a --plant b", "error: --plant: not with --planted, "},
+      {"check --planted a --corpus c", "error: --corpus: not with --planted, "},
+      {"check --planted a --kills 3", "error: --kills: not with --planted, "},
+      {"check --planted a --keep k", "error: --keep: not with --planted, "},
       {"check --suite planted --junit x", "error: --junit: not with --planted, "},
       {"check --planted a --suite saved",
        "error: --suite: with --planted random or cluster, which each bug is then played in\n"},
@@ -437,7 +449,8 @@ TEST_F(ReplayTest, OptionsThatAreAboutNothingAreAnError) {
 
 TEST_F(ReplayTest, SeedsHave64Bits) {
   for (const char* const seed : {"18446744073709551616", "-1", "1e3", "0x10", "007", "+1", "99999999999999999999999"}) {
-    for (const char* const words : {"replay good.jsonl", "verify stops_early --scenarios 1"}) {
+    for (const char* const words :
+         {"replay good.jsonl", "verify stops_early --scenarios 1", "explore --cluster chief --guided 1"}) {
       const Ran ran = Run(fmt::format("$VIGIL {} --seed={}", words, seed));
       EXPECT_EQ(ran.code, 2) << words << seed;
       EXPECT_THAT(ran.err, HasSubstr("--seed: expected a whole number from 0 to 18446744073709551615, got '"))
@@ -452,6 +465,24 @@ TEST_F(ReplayTest, SeedsHave64Bits) {
     const Ran ran = Run(fmt::format("$VIGIL check --suite random --seeds '{}'", seeds));
     EXPECT_EQ(ran.code, 2) << seeds;
     EXPECT_THAT(ran.err, HasSubstr("--seeds: expected A..B with A <= B, got '")) << seeds;
+  }
+}
+
+// Nobody means the octal 8.
+TEST_F(ReplayTest, NumbersBeginWithNoZero) {
+  for (const char* const words :
+       {"replay good.jsonl --jobs", "replay good.jsonl --seeds", "replay good.jsonl --why", "check --jobs",
+        "check --suite real-cluster --kills", "explore --hooks", "explore --runs", "explore --faults",
+        "explore good.jsonl --limit", "explore good.jsonl --changes", "explore good.jsonl --choices",
+        "explore good.jsonl --depth", "explore --cluster chief --guided", "explore --cluster chief --guided 1 --chain",
+        "verify stops_early --scenarios", "campaign --engine parallel --suite random --seeds 1..9 --out o --shards",
+        "campaign --engine parallel --suite random --seeds 1..9 --out o --shards 1 --jobs"}) {
+    for (const char* const number : {"010", "0x1", "+1", "''"}) {
+      const Ran ran = Run(fmt::format("$VIGIL {} {}", words, number));
+      EXPECT_EQ(ran.code, 2) << words << number;
+      EXPECT_THAT(ran.err, ::testing::AnyOf(HasSubstr(": expected a whole number from "), HasSubstr("value is empty")))
+          << words << number;
+    }
   }
 }
 

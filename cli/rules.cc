@@ -74,18 +74,20 @@ int ShowRules(const RulesArguments& arguments, Console& console) {
 int Rules(const std::vector<std::string>& arguments) {
   RulesArguments parsed;
   CLI::App app{"Lists the rules: what every run keeps", "vigil rules"};
-  app.add_option("ID", parsed.ids, "Show these in full")->type_name("");
+  CLI::Option* const ids = app.add_option("ID", parsed.ids, "Show these in full")->type_name("");
   CLI::Option* const json = app.add_flag("--json", parsed.json, "The same as JSON");
   CLI::Option* const markdown = app.add_flag("--markdown", parsed.markdown, "Print what docs/rules.md holds");
-  markdown->excludes(json);
+  markdown->excludes(json)->excludes(ids);
   CLI::Option* const judges =
       app.add_flag("--judges", parsed.judges, "Print what docs/judges.md holds: all that judges, and what it excuses")
           ->excludes(json)
-          ->excludes(markdown);
+          ->excludes(markdown)
+          ->excludes(ids);
   app.add_flag("--fields", parsed.fields, "Print what docs/scenario_fields.md holds: every field of a scenario")
       ->excludes(json)
       ->excludes(markdown)
-      ->excludes(judges);
+      ->excludes(judges)
+      ->excludes(ids);
   app.footer(kRulesNotes);
   if (const std::optional<int> end = ParseCommand(app, arguments)) return *end;
   Console console;

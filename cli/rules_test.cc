@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "vigil/cli/run_program.h"
 
 namespace vigil::cli {
@@ -53,7 +55,9 @@ TEST_F(RulesTest, TellsMisuse) {
   EXPECT_EQ(unknown.code, 2);
   EXPECT_EQ(unknown.out, "");
   EXPECT_THAT(unknown.err, HasSubstr("error: no rule is called 'nothing.such'\n"));
-  EXPECT_EQ(Run("$VIGIL rules --json --markdown").code, 2);
+  for (const char* const words : {"--json --markdown", "order.end --markdown", "nothing.such --judges", "--fields x"}) {
+    EXPECT_EQ(Run(std::string("$VIGIL rules ") + words).code, 2) << words;
+  }
   EXPECT_EQ(Run("$VIGIL rules >/dev/full").code, 2);
 }
 

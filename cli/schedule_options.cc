@@ -32,7 +32,6 @@ void AddScheduleOptions(CLI::App& app, SchedulesArguments& a) {
   const auto add = [&](const char* name, auto& value, const std::string& what, const char* type) {
     return app.add_option(name, value, what)->type_name(type)->group(kGroup);
   };
-  const auto number = [](auto least, auto most) { return CLI::Range(least, most).description(""); };
   add("--only", a.only, "The id of the scenario, where FILE holds several; also FILE#ID", "ID");
   add("--schedules", a.search,
       "dfs: all, depth first; dpor: the same, but of those that only differ in the order of steps that commute one; "
@@ -41,13 +40,13 @@ void AddScheduleOptions(CLI::App& app, SchedulesArguments& a) {
       ->check(CLI::IsMember({"dfs", "dpor", "pct"}).description(""));
   add("--limit", options.limit,
       fmt::format("Of dfs and dpor: how many schedules at most; 0 = all there are (default: {})", options.limit), "N")
-      ->check(number(std::uint64_t{0}, kMostSchedules));
+      ->check(CheckNumber(0, kMostSchedules));
   add("--changes", options.changes,
       "Of dfs: how many choices of a schedule may be other than the calm one (default: 0 = any number)", "N")
-      ->check(number(std::uint64_t{0}, kMostSchedules));
+      ->check(CheckNumber(0, kMostSchedules));
   add("--choices", options.choices,
       "Of dfs: how many choices of a schedule vary, from its beginning (default: 0 = all)", "N")
-      ->check(number(std::uint64_t{0}, kMostSchedules));
+      ->check(CheckNumber(0, kMostSchedules));
   app.add_flag("--all-points", options.all_points,
                "Of dfs and dpor: what else is chosen varies too: latencies, losses of messages. Of pct that is random")
       ->group(kGroup);
@@ -59,7 +58,7 @@ void AddScheduleOptions(CLI::App& app, SchedulesArguments& a) {
       "A..B");
   add("--depth", options.depth,
       fmt::format("Of pct: how many steps in one order a bug may need (default: {})", options.depth), "D")
-      ->check(number(1, kMostDepth));
+      ->check(CheckNumber(1, kMostDepth));
   app.add_flag("--preempt", a.preempt,
                "Tasks also give way after an unlock, a notification and a spawn, not only where they wait")
       ->group(kGroup);

@@ -77,6 +77,14 @@ StopSignals::StopSignals() {
 const std::atomic<bool>& StopSignals::stopped() const { return stop_asked; }
 int StopSignals::signal() const { return stop_signal; }
 
+void HoldClosedStreams() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+    // It becomes the least one that is free, which is this one; opened for what nobody does with it.
+    ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 void DieQuietlyOnClosedPipes() { std::signal(SIGPIPE, SIG_DFL); }
 
 absl::StatusOr<std::string> ReadStandardInput(const std::atomic<bool>& stopped) {

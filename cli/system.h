@@ -24,6 +24,10 @@ class StopSignals {
   int signal() const;  // 0 = none
 };
 
+// A standard stream that is closed fails whoever reads or writes it, also after other files were opened. To be called
+// before they are: the next one would take its number.
+void HoldClosedStreams();
+
 // A closed pipe ends the process quietly, also if our parent ignores SIGPIPE.
 void DieQuietlyOnClosedPipes();
 

@@ -75,7 +75,7 @@ void AddVerifyOptions(CLI::App& app, VerifyArguments& a) {
   app.add_flag("--list", a.list, "Print the names with what they do, and verify nothing; with --right of those alone");
   app.add_flag("--right", a.right, "All that must pass: the built-in hooks and the right ones of the zoo");
   app.add_option("--scenarios", a.scenarios, fmt::format("Random ones for each hook (default: {})", a.scenarios))
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000}).description(""))
+      ->check(CheckNumber(0, 1'000'000'000))
       ->type_name("N");
   app.add_option("--seed", a.seed, "Of the first random one (default: 1)")->check(CheckSeed)->type_name("N");
   CLI::Option* const only =

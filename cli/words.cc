@@ -24,11 +24,17 @@ bool ParseSeeds(const std::string& text, std::uint64_t& first, std::uint64_t& la
 }
 
 std::string CheckSeed(const std::string& text) {
-  std::uint64_t seed = 0;
-  return ReadNumber(text.data(), text.data() + text.size(), seed)
-             ? ""
-             : fmt::format("expected a whole number from 0 to {}, got '{}'", std::numeric_limits<std::uint64_t>::max(),
-                           text);
+  return CheckNumber(0, std::numeric_limits<std::uint64_t>::max())(text);
+}
+
+std::function<std::string(const std::string& text)> CheckNumber(std::uint64_t least, std::uint64_t most) {
+  return [least, most](const std::string& text) {
+    std::uint64_t number = 0;
+    const bool is_one = ReadNumber(text.data(), text.data() + text.size(), number);
+    return is_one && number >= least && number <= most
+               ? ""
+               : fmt::format("expected a whole number from {} to {}, got '{}'", least, most, text);
+  };
 }
 
 std::optional<Duration> ParseTime(const std::string& text) {

@@ -12,6 +12,7 @@
 
 #include "fmt/format.h"
 #include "vigil/cli/serving/serving_program.h"
+#include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/files.h"
 #include "vigil/core/env/grpc/grpc_network.h"
@@ -148,10 +149,7 @@ int Proxy(int count, const char* const* words) {
   app.add_option("--listen", a.listen, "Where it is reached (default: 127.0.0.1:0, a port that is free)")
       ->type_name("HOST:PORT");
   CLI::Option* const plan = app.add_option("--plan", a.plan, "What goes wrong (docs/proxy.md)")->type_name("FILE");
-  app.add_option("--seed", a.seed, "Draw what goes wrong")
-      ->check(CLI::NonNegativeNumber.description(""))
-      ->type_name("SEED")
-      ->excludes(plan);
+  app.add_option("--seed", a.seed, "Draw what goes wrong")->check(CheckSeed)->type_name("SEED")->excludes(plan);
   app.add_option("--write-plan", a.write_plan, "Write the plan to this file")->type_name("FILE");
   app.add_option("--trace", a.trace, "Write a line of JSON for each call to this file")->type_name("FILE");
   app.add_flag("--json", a.json, "What was called and what the plan did as JSON, on one line");

@@ -30,6 +30,7 @@ TEST_F(ProxyProgramTest, HelpAndMisuse) {
       {"--to 127.0.0.1:1 --plan bad.json", "bad.json: /0/on: unknown kind 'trian'; known: create_session, "},
       {"--to 127.0.0.1:1 --plan bad.json --seed 1", "excludes"},
       {"--to 127.0.0.1:1 --seed -1", "--seed"},
+      {"--to 127.0.0.1:1 --seed 010", "--seed: expected a whole number from 0 to 18446744073709551615, got '010'"},
   };
   for (const auto& [words, what] : misuses) {
     const Ran ran = Run(std::string("$VIGIL ") + words);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 
 #include "fmt/format.h"
 #include "vigil/cli/serving/serving_program.h"
+#include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/server/server.h"
@@ -131,14 +133,16 @@ int Serve(int count, const char* const* words) {
   app.footer(kServeNotes);
   app.add_option("--cluster", a.cluster, "The tasks of the cluster and where they are")->required()->type_name("SPEC");
   app.add_option("--job", a.job, "The job of this task (default: the only one)")->type_name("JOB");
-  app.add_option("--task", a.task, "Its number in the job (default: the only one)")->type_name("N");
+  app.add_option("--task", a.task, "Its number in the job (default: the only one)")
+      ->check(CheckNumber(0, std::numeric_limits<int>::max()))
+      ->type_name("N");
   app.add_option("--start-number", a.start_number,
                  "Which start of this task this is, greater than those before: by it the others know which of two "
                  "processes is the later one (SLURM_RESTART_COUNT plus one)")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(CheckSeed)
       ->type_name("N");
   app.add_option("--intra-op-threads", a.intra_op_threads, "How many threads work on one op (default: 1)")
-      ->check(CLI::Range(1, 1024))
+      ->check(CheckNumber(1, 1024))
       ->type_name("N");
   app.add_flag("--beyond-loopback", a.beyond_loopback, "Let other machines reach it");
   app.add_flag("--quiet", a.quiet, "Log errors only");

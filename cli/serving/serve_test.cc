@@ -114,6 +114,7 @@ TEST_F(ServeTest, HelpAndMisuse) {
       {"--cluster ps=", "--cluster: 'ps=' is no job and its tasks"},
       {"--cluster 'ps=a:1;ps=b:1'", "--cluster: the job 'ps' is there twice"},
       {"--cluster 'ps=127.0.0.1:1;w=127.0.0.1:2'", "Must specify an explicit `job_name`."},
+      {"--cluster ps=127.0.0.1:1 --task 00", "--task: expected a whole number from 0 to 2147483647, got '00'"},
       {"--cluster ps=127.0.0.1:1 --task 4", "Task 4 was not defined in job \"ps\""},
       {"--cluster ps=127.0.0.1:1 --tls-key k", "--tls-key requires --tls-authorities"},
       {"--cluster ps=127.0.0.1:1 --tls-key k --tls-authorities a", "--tls-authorities requires --tls-certificate"},

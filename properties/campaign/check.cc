@@ -193,7 +193,7 @@ class Campaign {
     told_.reset();
   }
 
-  // A folder that holds nothing is no error: everything was mended.
+  // A folder that holds no scenario is no error: everything was mended.
   void PlaySaved() {
     const auto names = files_.List(options_.failures);
     if (!names.ok() && CodeOf(names.status()) != Code::kNotFound) {
@@ -202,8 +202,12 @@ class Campaign {
                                              replays::Escaped(MessageOf(names.status()))));
     }
     if (!names.ok()) return;
-    const auto hidden = [](const std::string& name) { return name.starts_with('.'); };
-    if (std::ranges::all_of(*names, hidden)) {
+    const auto is_read = [this](const std::string& name) {
+      if (name.starts_with('.')) return false;
+      const absl::StatusOr<FileInfo> info = files_.Stat(JoinPath(options_.failures, name));
+      return replays::IsScenarioFile(name) || (info.ok() && info->is_directory);
+    };
+    if (std::ranges::none_of(*names, is_read)) {
       summary_.suites[std::string(kSaved)] = {};
       return;
     }
@@ -214,7 +218,10 @@ class Campaign {
 
   void PlayDrawn(std::string_view name) {
     if (Corpus* const corpus = CorpusOf(name); corpus != nullptr) return PlayRounds(name, *corpus);
-    Suite(name, [this, name](const replays::OnRecord& on_record) { ReadSeeds(DrawnBy(name), IsTimed(), on_record); });
+    const bool is_done = keeper_ != nullptr && keeper_->state().suites.find(std::string(name))->second.complete();
+    Suite(name, [this, name, is_done](const replays::OnRecord& on_record) {
+      if (!is_done) ReadSeeds(DrawnBy(name), IsTimed(), on_record);
+    });
   }
 
   Corpus* CorpusOf(std::string_view suite) const {

@@ -104,10 +104,11 @@ void FindMissing(std::string_view name, const std::vector<ShardPart>& parts, con
   std::string before;
   for (const ShardPart& part : parts) {
     if (part.played().first > next) missing.push_back({std::string(name), {next, part.played().first - 1}, before});
-    next = std::max(next, part.played().second + 1);
+    if (part.played().second >= whole.second) return;  // after 2^64 - 1 there is none
+    next = part.played().second + 1;
     before = part.suite->complete() ? "" : *part.path;
   }
-  if (next <= whole.second) missing.push_back({std::string(name), {next, whole.second}, before});
+  missing.push_back({std::string(name), {next, whole.second}, before});
 }
 
 class Merger {

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr char kVersion[] = "1.2.3";
@@ -131,6 +134,25 @@ TEST(ShardStateTest, ComesBackFromItsFile) {
   EXPECT_EQ(PrintShardState(*again), text);
   EXPECT_EQ(again->suites.at("random").next(), 312U);
   EXPECT_EQ(again->suites.at("cluster").next(), 0U);
+}
+
+TEST(ShardStateTest, TheLastSeedThereIs) {
+  constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
+  ShardState state = Played(1, 9, 9);
+  SuiteState& suite = state.suites["random"];
+  for (const auto& [first, last] : {SeedRange(kLast - 5, kLast), {kLast, kLast}, {0, kLast - 1}}) {
+    suite.asked = {first, kLast};
+    suite.count.seeds = {first, last};
+    const absl::StatusOr<ShardState> again = ParseShardState(PrintShardState(state), kVersion);
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(again->suites.at("random").count.seeds, SeedRange(first, last));
+    EXPECT_EQ(again->suites.at("random").complete(), last == kLast);
+  }
+  suite.asked = suite.count.seeds.emplace(kLast - 5, kLast);
+  EXPECT_THAT(Merged({{"a", state}}), Not(HasSubstr("missing")));
+  suite.asked = suite.count.seeds.emplace(kLast - 5, kLast - 1);
+  EXPECT_THAT(Merged({{"a", state}}, {{"random", {kLast - 5, kLast}}}),
+              HasSubstr(fmt::format("\nmissing {0}..{0} ", kLast)));
 }
 
 // Of whatever is cut off or changed nothing is taken for a state.

@@ -40,7 +40,7 @@ class ShardKeeper {
   static absl::StatusOr<ShardKeeper> Open(Files& files, std::string path, ShardState asked);
 
   const ShardState& state() const { return state_; }
-  // That was still to be played when it was opened. REQUIRES here and below: it has that suite.
+  // That was still to be played when it was opened, if any was. REQUIRES here and below: it has that suite.
   std::uint64_t FirstSeed(std::string_view suite) const;
 
   // What one scenario came to: in the order of the seeds.

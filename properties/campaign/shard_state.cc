@@ -232,8 +232,11 @@ class StateReader {
         ForEachCount(suite, [&line](std::string_view field, auto& value) { return ReadMember(line, field, value); });
     if (!read || suite.tally.armed.size() != AllRules().size() || suite.tally.violated.size() != AllRules().size())
       return false;
-    if (next < suite.asked.first || (next > suite.asked.first && next - 1 > suite.asked.second)) return false;
-    if (next > suite.asked.first) suite.count.seeds = {suite.asked.first, next - 1};
+    const auto& [first, last] = suite.asked;
+    if (next == first) return true;         // nothing is played
+    const std::uint64_t played = next - 1;  // of 0: 2^64 - 1
+    if (played < first || played > last) return false;
+    suite.count.seeds = {first, played};
     return true;
   }
 

@@ -48,7 +48,7 @@ struct SuiteState {
   std::map<std::uint64_t, std::uint64_t> reached;     // coverage.h: the first seed that did
 
   bool complete() const { return count.seeds.has_value() && count.seeds->second >= asked.second; }
-  // The first seed that is still to be played, if it is not complete.
+  // The first seed that is still to be played, if it is not complete. After 2^64 - 1 comes 0.
   std::uint64_t next() const { return count.seeds.has_value() ? count.seeds->second + 1 : asked.first; }
 };
 // More than are told and named of one campaign together.

@@ -326,9 +326,11 @@ std::string_view KindOf(const Field& entry) {
   return kind;
 }
 
-// Whether it begins at a point of the course instead of a time.
+// Whether it begins at a point of the course instead of a time; fails unless it begins once.
 bool FindPoint(const Field& entry, std::optional<sim::FaultPoint>& out) {
+  std::string points;
   for (const Named<PointKind>& known : kCoursePoints) {
+    Field::AppendKnown(points, known.name);
     if (!HasMember(entry.value(), known.name)) continue;
     if (out.has_value() || HasMember(entry.value(), "at_s")) {
       entry.Fail(fmt::format("{}, and another moment: an entry of a plan happens once", known.name));
@@ -336,7 +338,9 @@ bool FindPoint(const Field& entry, std::optional<sim::FaultPoint>& out) {
     }
     out = sim::FaultPoint{known.value, 1};
   }
-  return true;
+  const bool begins = out.has_value() || HasMember(entry.value(), "at_s");
+  if (!begins) entry.Fail(fmt::format("missing field 'at_s', or in its place one of {}", points));
+  return begins;
 }
 
 template <typename S, typename O>

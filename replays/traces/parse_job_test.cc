@@ -116,7 +116,8 @@ TEST(ParseJob, NamesWhatIsWrong) {
        "/plan/0: nothing happens; known: rpc, disk, session, crash, pause, start, cut, silent, clock_jump, "
        "clock_drift, "
        "slow_link, slow_node, overload, zombie"},
-      {WithPlan(R"({"crash":"ps:0"})"), "/plan/0: missing field 'at_s'"},
+      {WithPlan(R"({"crash":"ps:0"})"),
+       "/plan/0: missing field 'at_s', or in its place one of at_sent, at_delivered, at_file_op"},
       {WithPlan(R"({"at_s":1,"pause":"ps:0"})"), "/plan/0: missing field 'for_s'"},
       {WithPlan(R"({"at_s":1,"zombie":"chief:0","for_s":5})"), "/plan/0: missing field 'restart_after_s'"},
       {WithPlan(R"({"at_s":1,"zombie":"ps:0","for_s":5,"restart_after_s":5})"),
