@@ -44,6 +44,7 @@ Output ExponentialMovingAverage::Apply(Builder& b, const std::vector<Output>& va
     if (!b.status().ok()) return {};
     Builder with(b.graph());
     with.device = b.graph().node(variable.node).device;
+    with.container = b.container;
     const ops::Variable average = ops::MakeVariable(with, AverageName(b.graph(), variable), initial);
     b.graph().AddToCollection(kNotTrainable, average.ref);
     averages_.emplace(variable, average);

@@ -9,6 +9,7 @@
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/optimizers/adagrad_optimizer.h"
 #include "vigil/core/train/optimizers/adam_optimizer.h"
+#include "vigil/core/train/optimizers/exponential_moving_average.h"
 #include "vigil/core/train/optimizers/ftrl_optimizer.h"
 #include "vigil/core/train/optimizers/gradient_descent_optimizer.h"
 #include "vigil/core/train/optimizers/momentum_optimizer.h"
@@ -272,6 +273,27 @@ TEST_F(MinimizeTest, SlotsAreNamedAsTensorFlowDoes) {
   EXPECT_EQ(graph_.NameOf(*adam.GetSlot(w_.ref, "v")), "w/Adam_1:0");
   EXPECT_EQ(adam.GetSlot(w_.ref, "none"), std::nullopt);
   EXPECT_EQ(adam.variables().size(), 6U);
+}
+
+// Or two models of a server that are kept apart by it would share them.
+TEST_F(MinimizeTest, WhatIsMadeForAVariableIsInTheContainer) {
+  b_.container = "mine";
+  const Output loss = LinearRegression();
+  AdamOptimizer adam({});
+  ASSERT_EQ(fakes::Text(adam.Minimize(b_, loss).status()), "OK");
+  ExponentialMovingAverage average({});
+  average.Apply(b_, {w_.ref});
+  ASSERT_EQ(fakes::Text(b_.status()), "OK");
+  int resources = 0;
+  for (NodeId id = 0; id < graph_.size(); ++id) {
+    const Node& node = graph_.node(id);
+    if (!node.def->is_resource) continue;
+    ++resources;
+    const auto container = node.attrs.find("container");
+    ASSERT_NE(container, node.attrs.end()) << node.name;
+    EXPECT_EQ(std::get<std::string>(container->second), "mine") << node.name;
+  }
+  EXPECT_EQ(resources, 9);  // the model's two, four slots, two powers, an average
 }
 
 TEST_F(MinimizeTest, SaysWhatCannotBeMinimized) {

@@ -155,6 +155,7 @@ ops::Variable SlotOptimizer::GetOrMakeSlot(Builder& b, const Slot& slot, Output 
   if (const auto it = made_.find(key); it != made_.end()) return it->second;
   Builder with(b.graph());
   with.device = node.device;
+  with.container = b.container;
   const std::string name = fmt::format("{}/{}", node.name, name_);
   const Output initial = FilledLike(with, fmt::format("{}/Initializer/{}", name, slot.name), variable, slot.initial);
   const ops::Variable made = ops::IsResourceVariable(b.graph(), variable)
@@ -177,6 +178,7 @@ ops::Variable SlotOptimizer::Shared(Builder& b, const std::string& name, const H
   if (const auto known = FindShared(b.graph(), name)) return *known;
   Builder with(b.graph());
   with.device = b.graph().node(colocate_with.node).device;
+  with.container = b.container;
   const ops::Variable made = ops::MakeVariable(with, name, initial.In(with, name + "/initial_value"));
   if (!with.status().ok()) {
     b.Fail(with.status());
