@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 
+#include "vigil/core/base/code.h"
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/optimizers/adagrad_optimizer.h"
 #include "vigil/core/train/optimizers/adam_optimizer.h"
@@ -294,6 +295,29 @@ TEST_F(MinimizeTest, WhatIsMadeForAVariableIsInTheContainer) {
     EXPECT_EQ(std::get<std::string>(container->second), "mine") << node.name;
   }
   EXPECT_EQ(resources, 9);  // the model's two, four slots, two powers, an average
+}
+
+// In the second graph `other` is the node that the average was in the first one.
+TEST_F(MinimizeTest, AveragesAreThoseOfTheGraph) {
+  ExponentialMovingAverage average({.decay = 0.5F});
+  for (const bool has_other : {false, true}) {
+    Graph graph(BuiltinOps());
+    Builder b(graph);
+    const Output eight = b.Const("eight", Tensor::Scalar<float>(8));
+    const ops::Variable w = ops::MakeVariable(b, "w", eight);
+    if (has_other) ops::MakeVariable(b, "other", eight);
+    average.Apply(b, {w.ref});
+    ASSERT_EQ(fakes::Text(b.status()), "OK");
+    EXPECT_EQ(graph.NameOf(*average.Average(w.ref)), "w/ExponentialMovingAverage:0");
+  }
+}
+
+TEST_F(MinimizeTest, AnAverageThatCannotBeMadeIsNoneLater) {
+  ExponentialMovingAverage average({.decay = 0.5F, .name = "no name"});
+  w_ = ops::MakeVariable(b_, "w", b_.Const("zero", Tensor::Scalar<float>(0)));
+  average.Apply(b_, {w_.ref});
+  EXPECT_EQ(CodeOf(b_.status()), Code::kUsage);
+  EXPECT_EQ(average.Average(w_.ref), std::nullopt);
 }
 
 TEST_F(MinimizeTest, SaysWhatCannotBeMinimized) {
