@@ -21,6 +21,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>  // lookup only
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -119,6 +120,22 @@ class Graph {
   // The same graph under another owner: it lives until the last of them goes. Safe from any task once finalized.
   std::shared_ptr<const Graph> Share() const;
 
+  // Which graph it is, for whoever keeps what belongs to it: the same under each owner, and never that of another one,
+  // also after its end, when another one may stand in its place. By default that of none.
+  class Identity {
+   public:
+    Identity() = default;
+    friend bool operator==(const Identity& a, const Identity& b) {
+      return !a.of_.owner_before(b.of_) && !b.of_.owner_before(a.of_);
+    }
+
+   private:
+    friend class Graph;
+    explicit Identity(std::weak_ptr<const void> of) : of_(std::move(of)) {}
+    std::weak_ptr<const void> of_;  // its memory is not given to another one as long as this is kept
+  };
+  Identity identity() const { return Identity(state_); }
+
   // Adds a node; a taken name gets "_1", "_2", ...; an empty one is the op's. Errors: NOT_FOUND for an unknown op;
   // USAGE "Graph is finalized and cannot be modified.", bad name, wrong number of inputs, unknown input, types that do
   // not fit; INVALID_ARGUMENT, in TensorFlow's words, where what is known of the inputs' shapes and values lets no run
@@ -149,6 +166,7 @@ class Graph {
   DType TypeOf(Output output) const { return node(output.node).output_types[static_cast<std::size_t>(output.index)]; }
   // What is known of its shape before a run. A handle is a scalar. REQUIRES: as above.
   const PartialShape& ShapeOf(Output output) const;
+  bool HasNode(NodeId id) const { return id >= 0 && id < size(); }
   // Whether there is such an output of such a node.
   bool Has(Output output) const;
   // Whether it only refers to a resource that has no value: it can be neither fetched nor taken as one. REQUIRES: Has.

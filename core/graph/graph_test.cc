@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <utility>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/graph/group.h"
@@ -152,6 +155,16 @@ TEST_F(GraphTest, CollectionsKeepTheirOrder) {
   EXPECT_THAT(graph_.Collection(kGlobalVariables), ElementsAre(Output{1, 0}, Output{0, 0}));
   graph_.ClearCollection(kGlobalVariables.name);
   EXPECT_THAT(graph_.Collection(kGlobalVariables), IsEmpty());
+}
+
+TEST_F(GraphTest, AGraphInThePlaceOfAnotherOneIsAnotherOne) {
+  std::optional<Graph> graph(std::in_place, ops_);
+  const Graph::Identity first = graph->identity();
+  EXPECT_EQ(first, graph->Share()->identity());
+  EXPECT_NE(first, Graph::Identity());
+  graph.emplace(ops_);
+  EXPECT_NE(first, graph->identity());
+  EXPECT_NE(graph_.identity(), graph->identity());
 }
 
 TEST_F(GraphTest, NodesStayWhereTheyAre) {

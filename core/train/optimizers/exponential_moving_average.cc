@@ -36,7 +36,15 @@ std::optional<Output> ExponentialMovingAverage::Average(Output variable) const {
   return it->second.ref;
 }
 
+void ExponentialMovingAverage::EnterGraph(const Graph& graph) {
+  const auto kept = [&graph](const auto& entry) { return ops::IsVariable(graph, entry.second.ref); };
+  if (graph_ == graph.identity() && std::ranges::all_of(averages_, kept)) return;
+  graph_ = graph.identity();
+  averages_.clear();
+}
+
 Output ExponentialMovingAverage::Apply(Builder& b, const std::vector<Output>& variables) {
+  EnterGraph(b.graph());
   for (const Output variable : variables) {
     if (!b.status().ok()) return {};
     if (averages_.contains(variable)) continue;
@@ -44,7 +52,12 @@ Output ExponentialMovingAverage::Apply(Builder& b, const std::vector<Output>& va
     if (!b.status().ok()) return {};
     Builder with(b.graph());
     with.device = b.graph().node(variable.node).device;
+    with.container = b.container;
     const ops::Variable average = ops::MakeVariable(with, AverageName(b.graph(), variable), initial);
+    if (!with.status().ok()) {
+      b.Fail(with.status());
+      return {};
+    }
     b.graph().AddToCollection(kNotTrainable, average.ref);
     averages_.emplace(variable, average);
   }

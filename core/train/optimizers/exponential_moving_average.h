@@ -36,13 +36,17 @@ class ExponentialMovingAverage {
   // Makes the averages that are not there yet, and an op that updates all of these. What cannot be averaged fails the
   // builder: USAGE for what is no variable of MakeVariable's, or has no floating-point type.
   Output Apply(Builder& b, const std::vector<Output>& variables);
-  // The average of a variable: its reference. nullopt: none was made.
+  // The average of a variable of the graph that Apply() was given last: its reference. nullopt: none was made.
   std::optional<Output> Average(Output variable) const;
   // The name that it has, or would have.
   std::string AverageName(const Graph& graph, Output variable) const;
 
  private:
+  // Forgets what belongs to another graph.
+  void EnterGraph(const Graph& graph);
+
   const ExponentialMovingAverageOptions options_;
+  Graph::Identity graph_;
   std::map<Output, ops::Variable> averages_;
 };
 

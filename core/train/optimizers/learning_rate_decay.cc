@@ -21,7 +21,12 @@ class DecayGraph {
   }
   Output Const(float value) const { return b_.Const(scope_ + "/Const", Tensor::Scalar<float>(value)); }
   Output Number(const HyperParameter& number, const char* name) const { return number.In(b_, scope_ + "/" + name); }
-  Output Float(Output step) const { return Op("Cast", {step}, {{"DstT", DType::kFloat}}); }
+  // A resource variable is read.
+  Output ValueOf(Output step) const {
+    if (!ops::IsResourceVariable(b_.graph(), step)) return step;
+    return Op("ReadVariableOp", {step}, {{"dtype", ops::VariableType(b_.graph(), step)}});
+  }
+  Output Float(Output step) const { return Op("Cast", {ValueOf(step)}, {{"DstT", DType::kFloat}}); }
   // How many periods have passed.
   Output Periods(Output step, const DecayOptions& options) const {
     const Output periods = Op("RealDiv", {Float(step), Number(options.decay_steps, "decay_steps")});
@@ -47,8 +52,8 @@ Output ExponentialDecay(Builder& b, Output global_step, const DecayOptions& opti
 
 Output NaturalExpDecay(Builder& b, Output global_step, const DecayOptions& options) {
   const DecayGraph g = GraphOf(b, options, "NaturalExpDecay");
-  const Output rate = g.Op("Neg", {g.Number(options.decay_rate, "decay_rate")});
-  const Output factor = g.Op("Exp", {g.Op("Mul", {rate, g.Periods(global_step, options)})});
+  const Output rate = g.Op("Exp", {g.Op("Neg", {g.Number(options.decay_rate, "decay_rate")})});
+  const Output factor = g.Op("Pow", {rate, g.Periods(global_step, options)});
   return g.Op("Mul", {g.Number(options.learning_rate, "learning_rate"), factor});
 }
 
@@ -98,10 +103,15 @@ Output PiecewiseConstant(Builder& b, Output global_step, const std::vector<std::
     return {};
   }
   const DecayGraph g(b, name);
-  const Output step = g.Op("Cast", {global_step}, {{"DstT", DType::kInt64}});
+  // A step of fractions keeps them: the boundaries become what it is.
+  const DType type = b.graph().Has(global_step) ? ops::VariableType(b.graph(), global_step) : DType::kInvalid;
+  const bool has_fractions = type == DType::kFloat || type == DType::kDouble;
+  const Output value = g.ValueOf(global_step);
+  const Output step = has_fractions ? value : g.Op("Cast", {value}, {{"DstT", DType::kInt64}});
   Output rate = g.Const(values[0]);
   for (std::size_t i = 0; i < boundaries.size(); ++i) {
-    const Output boundary = b.Const(name + "/boundary", Tensor::Scalar<std::int64_t>(boundaries[i]));
+    Output boundary = b.Const(name + "/boundary", Tensor::Scalar<std::int64_t>(boundaries[i]));
+    if (has_fractions) boundary = g.Op("Cast", {boundary}, {{"DstT", type}});
     rate = g.Op("Select", {g.Op("Greater", {step, boundary}), g.Const(values[i + 1]), rate});
   }
   return rate;

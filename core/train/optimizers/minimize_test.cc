@@ -5,10 +5,13 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 
+#include "vigil/core/base/code.h"
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/optimizers/adagrad_optimizer.h"
 #include "vigil/core/train/optimizers/adam_optimizer.h"
+#include "vigil/core/train/optimizers/exponential_moving_average.h"
 #include "vigil/core/train/optimizers/ftrl_optimizer.h"
 #include "vigil/core/train/optimizers/gradient_descent_optimizer.h"
 #include "vigil/core/train/optimizers/momentum_optimizer.h"
@@ -272,6 +275,77 @@ TEST_F(MinimizeTest, SlotsAreNamedAsTensorFlowDoes) {
   EXPECT_EQ(graph_.NameOf(*adam.GetSlot(w_.ref, "v")), "w/Adam_1:0");
   EXPECT_EQ(adam.GetSlot(w_.ref, "none"), std::nullopt);
   EXPECT_EQ(adam.variables().size(), 6U);
+}
+
+// "w1:0" is before "w:0", as TensorFlow takes the names of tensors.
+TEST_F(MinimizeTest, AdamsPowersAreWithTheVariableWhoseTensorComesFirst) {
+  const Output one = b_.Const("one", Tensor::Scalar<float>(1));
+  GradientsAndVariables pairs;
+  for (const char* const name : {"w", "w1"}) {
+    b_.device = fmt::format("/job:{}", name);
+    pairs.push_back({.gradient = one, .variable = ops::MakeVariable(b_, name, one).ref});
+  }
+  ASSERT_EQ(fakes::Text(AdamOptimizer({}).ApplyGradients(b_, pairs).status()), "OK");
+  EXPECT_EQ(graph_.node(*graph_.Find("beta1_power")).device, graph_.node(*graph_.Find("w1")).device);
+}
+
+// Or two models of a server that are kept apart by it would share them.
+TEST_F(MinimizeTest, WhatIsMadeForAVariableIsInTheContainer) {
+  b_.container = "mine";
+  const Output loss = LinearRegression();
+  AdamOptimizer adam({});
+  ASSERT_EQ(fakes::Text(adam.Minimize(b_, loss).status()), "OK");
+  ExponentialMovingAverage average({});
+  average.Apply(b_, {w_.ref});
+  ASSERT_EQ(fakes::Text(b_.status()), "OK");
+  int resources = 0;
+  for (NodeId id = 0; id < graph_.size(); ++id) {
+    const Node& node = graph_.node(id);
+    if (!node.def->is_resource) continue;
+    ++resources;
+    const auto container = node.attrs.find("container");
+    ASSERT_NE(container, node.attrs.end()) << node.name;
+    EXPECT_EQ(std::get<std::string>(container->second), "mine") << node.name;
+  }
+  EXPECT_EQ(resources, 9);  // the model's two, four slots, two powers, an average
+}
+
+// In the second graph, which stands where the first one was, `other` is the node that the slot was there.
+TEST_F(MinimizeTest, SlotsAreThoseOfTheGraph) {
+  MomentumOptimizer momentum({.learning_rate = 1, .momentum = 0.5F});
+  std::optional<Graph> graph;
+  for (const bool has_other : {false, true}) {
+    graph.emplace(BuiltinOps());
+    Builder b(*graph);
+    const ops::Variable w = ops::MakeVariable(b, "w", b.Const("one", Tensor::Scalar<float>(1)));
+    const Output g = b.Const("g", Tensor::Scalar<float>(1));
+    if (has_other) ops::MakeVariable(b, "other", b.Const("hundred", Tensor::Scalar<float>(100)));
+    ASSERT_EQ(fakes::Text(momentum.ApplyGradients(b, {{g, w.ref}}).status()), "OK");
+    EXPECT_EQ(graph->NameOf(*momentum.GetSlot(w.ref, "momentum")), "w/Momentum:0");
+  }
+}
+
+// In the second graph `other` is the node that the average was in the first one.
+TEST_F(MinimizeTest, AveragesAreThoseOfTheGraph) {
+  ExponentialMovingAverage average({.decay = 0.5F});
+  for (const bool has_other : {false, true}) {
+    Graph graph(BuiltinOps());
+    Builder b(graph);
+    const Output eight = b.Const("eight", Tensor::Scalar<float>(8));
+    const ops::Variable w = ops::MakeVariable(b, "w", eight);
+    if (has_other) ops::MakeVariable(b, "other", eight);
+    average.Apply(b, {w.ref});
+    ASSERT_EQ(fakes::Text(b.status()), "OK");
+    EXPECT_EQ(graph.NameOf(*average.Average(w.ref)), "w/ExponentialMovingAverage:0");
+  }
+}
+
+TEST_F(MinimizeTest, AnAverageThatCannotBeMadeIsNoneLater) {
+  ExponentialMovingAverage average({.decay = 0.5F, .name = "no name"});
+  w_ = ops::MakeVariable(b_, "w", b_.Const("zero", Tensor::Scalar<float>(0)));
+  average.Apply(b_, {w_.ref});
+  EXPECT_EQ(CodeOf(b_.status()), Code::kUsage);
+  EXPECT_EQ(average.Average(w_.ref), std::nullopt);
 }
 
 TEST_F(MinimizeTest, SaysWhatCannotBeMinimized) {

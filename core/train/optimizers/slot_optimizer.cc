@@ -141,8 +141,8 @@ Attrs SlotOptimizer::Locking(Attrs attrs) const {
 
 void SlotOptimizer::EnterGraph(const Graph& graph) {
   const auto kept = [&graph](const auto& entry) { return ops::IsVariable(graph, entry.second.ref); };
-  if (graph_ == &graph && std::ranges::all_of(made_, kept)) return;
-  graph_ = &graph;
+  if (graph_ == graph.identity() && std::ranges::all_of(made_, kept)) return;
+  graph_ = graph.identity();
   made_.clear();
   in_order_.clear();
   names_.clear();
@@ -155,6 +155,7 @@ ops::Variable SlotOptimizer::GetOrMakeSlot(Builder& b, const Slot& slot, Output 
   if (const auto it = made_.find(key); it != made_.end()) return it->second;
   Builder with(b.graph());
   with.device = node.device;
+  with.container = b.container;
   const std::string name = fmt::format("{}/{}", node.name, name_);
   const Output initial = FilledLike(with, fmt::format("{}/Initializer/{}", name, slot.name), variable, slot.initial);
   const ops::Variable made = ops::IsResourceVariable(b.graph(), variable)
@@ -177,6 +178,7 @@ ops::Variable SlotOptimizer::Shared(Builder& b, const std::string& name, const H
   if (const auto known = FindShared(b.graph(), name)) return *known;
   Builder with(b.graph());
   with.device = b.graph().node(colocate_with.node).device;
+  with.container = b.container;
   const ops::Variable made = ops::MakeVariable(with, name, initial.In(with, name + "/initial_value"));
   if (!with.status().ok()) {
     b.Fail(with.status());
@@ -190,7 +192,7 @@ ops::Variable SlotOptimizer::Shared(Builder& b, const std::string& name, const H
 
 const std::optional<ops::Variable> SlotOptimizer::FindShared(const Graph& graph, std::string_view name) const {
   const auto it = made_.find(Key{std::string(name), ""});
-  if (&graph != graph_ || it == made_.end()) return std::nullopt;
+  if (graph_ != graph.identity() || it == made_.end()) return std::nullopt;
   return it->second;
 }
 
@@ -216,6 +218,14 @@ Output SlotOptimizer::Finish(Builder& b, const std::string& name, const std::vec
   return GroupByDevice(b, name, updates);
 }
 
+// Slots are filled with fractions.
+absl::Status SlotOptimizer::CheckType(const Graph& graph, Output variable) const {
+  const DType type = ops::VariableType(graph, variable);
+  if (type == DType::kFloat || type == DType::kDouble || Slots().empty()) return absl::OkStatus();
+  return UsageError(fmt::format("The optimizer {} trains variables of the types float and double only: '{}' has {}.",
+                                name_, graph.NameOf(variable), DTypeName(type)));
+}
+
 absl::StatusOr<Output> SlotOptimizer::ApplyGradients(Builder& b, const GradientsAndVariables& gradients,
                                                      std::optional<Output> global_step, std::string name) {
   VIGIL_RETURN_IF_ERROR(b.status());
@@ -226,6 +236,7 @@ absl::StatusOr<Output> SlotOptimizer::ApplyGradients(Builder& b, const Gradients
   for (const GradientAndVariable& pair : gradients) {
     if (!HasGradient(pair)) continue;
     if (!b.graph().Has(pair.variable)) return UsageError("A variable is not an output of a node of this graph.");
+    VIGIL_RETURN_IF_ERROR(CheckType(b.graph(), pair.variable));
     trained.push_back(pair.variable);
   }
   AddShared(b, trained);
