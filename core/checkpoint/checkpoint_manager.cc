@@ -113,7 +113,8 @@ void CheckpointManager::Sweep() {
         continue;
       }
     }
-    const absl::Status removed = RemoveCheckpoint(*env_.files, oldest.prefix, saver_->options().behaviour.durable_saves);
+    const absl::Status removed =
+        RemoveCheckpoint(*env_.files, oldest.prefix, saver_->options().behaviour.durable_saves);
     if (removed.ok()) continue;
     env_.log->Write(Severity::kWarning, fmt::format("Ignoring: {}", MessageOf(removed)));
     undeleted.push_back(oldest);

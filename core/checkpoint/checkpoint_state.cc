@@ -177,7 +177,8 @@ std::string MetaGraphFileName(std::string_view prefix, std::string_view suffix) 
   return fmt::format("{}.{}", base, suffix);
 }
 
-absl::Status RemoveCheckpoint(Files& files, const std::string& prefix, bool synced, std::string_view meta_graph_suffix) {
+absl::Status RemoveCheckpoint(Files& files, const std::string& prefix, bool synced,
+                              std::string_view meta_graph_suffix) {
   VIGIL_RETURN_IF_ERROR(RemoveIfThere(files, MetaGraphFileName(prefix, meta_graph_suffix)));
   VIGIL_RETURN_IF_ERROR(RemoveIfThere(files, IndexFileName(prefix)));
   const std::string directory = Dirname(prefix);

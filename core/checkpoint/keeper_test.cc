@@ -220,7 +220,7 @@ TEST_F(KeeperTest, AnIndexIsGoneForGoodBeforeItsDataGoes) {
     Write("/d/m-1");
     std::vector<std::string> done;
     fake_.files.set_fault([&](fakes::FileOp op, const std::string& path) {
-      if (op == fakes::FileOp::kRemove || op == fakes::FileOp::kSyncDirectory) done.push_back(path);
+      if (op == fakes::FileOp::kRemove || op == fakes::FileOp::kSync) done.push_back(path);
       return absl::OkStatus();
     });
     EXPECT_EQ(Text(RemoveCheckpoint(fake_.files, "/d/m-1", synced)), "OK");

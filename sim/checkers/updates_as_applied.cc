@@ -262,7 +262,8 @@ const Checker kUpdatesAsApplied = {
         "close to a restore.",
     .excuses =
         "an attempt that failed and applies late, until the next run of its replica has returned; the order in which a "
-        "server tells of what was under way there at once; updates of the other process where a replica that was taken for "
+        "server tells of what was under way there at once; updates of the other process where a replica that was taken "
+        "for "
         "dead goes on beside the one that follows it (zombie), until one of them returns after everything has healed",
     .why =
         "nobody knows of a lost operation whether it was applied, and a server that has changed a variable may tell of "

@@ -68,8 +68,7 @@ const Checker kSavesWhatWasThere = {
         "last one.",
     .source = "Saver.save r1.4: saves the values that the variables have when it is called",
     .check = CheckWrittenValues,
-    .excuses =
-        "jobs in which a process that was taken for dead goes on",
+    .excuses = "jobs in which a process that was taken for dead goes on",
     .why = "two processes that save at once know nothing of one another",
 };
 

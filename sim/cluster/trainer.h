@@ -36,7 +36,7 @@ struct TrainerParts {
   std::string job_name;  // "chief", "worker", "evaluator"
   int index = 0;
   const OpRegistry& ops;  // of its graph: for what it runs by itself, as a save beside the training does
-  std::string target;  // of the own server; "" for the evaluator
+  std::string target;     // of the own server; "" for the evaluator
   std::shared_ptr<SessionFactory> factory;
   Behaviour behaviour;
   std::uint64_t seed = 0;  // of the data
