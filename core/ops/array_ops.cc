@@ -116,6 +116,30 @@ absl::Status Where(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// How many leading dimensions the params and the indices share: row i of one goes with row i of the other.
+absl::StatusOr<std::size_t> BatchDims(const KernelContext& c, std::size_t axis) {
+  const std::vector<std::int64_t>& params = c.input(0).shape().dims();
+  const std::vector<std::int64_t>& indices = c.input(1).shape().dims();
+  const auto given = c.attr_or<std::int64_t>("batch_dims", 0);
+  const auto most = static_cast<std::int64_t>(indices.size());
+  if (given < -most || given > most) {
+    return InvalidArgument("Expected batch_dims in the range [{}, {}], but got {}", -most, most, given);
+  }
+  const auto batch_dims = static_cast<std::size_t>(given < 0 ? given + most : given);
+  if (batch_dims >= params.size()) {
+    return InvalidArgument("batch_dims ({}) must be less than rank(params) ({}).", batch_dims, params.size());
+  }
+  if (batch_dims > axis) {
+    return InvalidArgument("batch_dims ({}) must be less than or equal to axis ({}).", batch_dims, axis);
+  }
+  for (std::size_t d = 0; d < batch_dims; ++d) {
+    if (params[d] == indices[d]) continue;
+    return InvalidArgument("params.shape[{}]: {} should be equal to indices.shape[{}]: {}", d, params[d], d,
+                           indices[d]);
+  }
+  return batch_dims;
+}
+
 absl::Status GatherV2(KernelContext& c) {
   const Tensor& params = c.input(0);
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> indices, Integers(c.input(1)));
@@ -123,6 +147,7 @@ absl::Status GatherV2(KernelContext& c) {
   if (given.size() != 1) return InvalidArgument("axis must be a scalar, not {}", c.input(2).Describe());
   const std::vector<std::int64_t>& from = params.shape().dims();
   VIGIL_ASSIGN_OR_RETURN(const std::size_t axis, Axis(given[0], params.shape().rank()));
+  VIGIL_ASSIGN_OR_RETURN(const std::size_t batch_dims, BatchDims(c, axis));
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] < 0 || indices[i] >= from[axis]) {
       return InvalidArgument("{} = {} is not in [0, {})", ElementName("indices", c.input(1).shape(), i), indices[i],
@@ -131,16 +156,19 @@ absl::Status GatherV2(KernelContext& c) {
   }
   std::vector<std::int64_t> dims(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(axis));
   const std::vector<std::int64_t>& middle = c.input(1).shape().dims();
-  dims.insert(dims.end(), middle.begin(), middle.end());
+  dims.insert(dims.end(), middle.begin() + static_cast<std::ptrdiff_t>(batch_dims), middle.end());
   dims.insert(dims.end(), from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end());
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(params.dtype(), std::move(dims)));
   // Nothing to copy, but perhaps very often.
-  const std::int64_t outer = out.num_elements() == 0 ? 0 : ElementsOf(from, 0, axis);
+  const std::int64_t blocks = out.num_elements() == 0 ? 0 : ElementsOf(from, 0, axis);
+  const std::int64_t blocks_of_batch = ElementsOf(from, batch_dims, axis);
   const std::int64_t inner = ElementsOf(from, axis + 1, from.size());
+  const auto picked = static_cast<std::size_t>(ElementsOf(middle, batch_dims, middle.size()));
   std::int64_t to = 0;
-  for (std::int64_t block = 0; block < outer; ++block) {
-    for (const std::int64_t index : indices) {
-      CopyElements(params, (block * from[axis] + index) * inner, out, to, inner);
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const std::size_t first = static_cast<std::size_t>(block / blocks_of_batch) * picked;
+    for (std::size_t i = first; i < first + picked; ++i) {
+      CopyElements(params, (block * from[axis] + indices[i]) * inner, out, to, inner);
       to += inner;
     }
   }
@@ -328,6 +356,11 @@ Types WhereTypes(const Node& node, const std::vector<DType>& inputs) {
   return std::vector<DType>{DType::kInt64};
 }
 
+Types GatherTypes(const Node& node, const std::vector<DType>& inputs) {
+  VIGIL_RETURN_IF_ERROR(AllowAttr<std::int64_t>(node, "batch_dims"));
+  return std::vector<DType>{inputs[0]};
+}
+
 Types SqueezeTypes(const Node& node, const std::vector<DType>& inputs) {
   VIGIL_RETURN_IF_ERROR(AllowAttr<std::vector<std::int64_t>>(node, "squeeze_dims"));
   return std::vector<DType>{inputs[0]};
@@ -354,7 +387,7 @@ void RegisterArrayOps(OpRegistry& registry) {
   registry.Register({.name = "Pack", .inputs = -1, .output_types = PackTypes, .compute = Pack});
   registry.Register({.name = "ConcatV2", .inputs = -1, .output_types = ConcatTypes, .compute = ConcatV2});
   registry.Register({.name = "Where", .inputs = 1, .output_types = WhereTypes, .compute = Where});
-  registry.Register({.name = "GatherV2", .inputs = 3, .output_types = SameAsInput(0), .compute = GatherV2});
+  registry.Register({.name = "GatherV2", .inputs = 3, .output_types = GatherTypes, .compute = GatherV2});
   registry.Register({.name = "Squeeze", .inputs = 1, .output_types = SqueezeTypes, .compute = Squeeze});
   registry.Register({.name = "Reshape", .inputs = 2, .output_types = SameAsInput(0), .compute = Reshape});
   registry.Register({.name = "Shape", .inputs = 1, .output_types = ShapeTypes, .compute = ShapeOf});

@@ -53,6 +53,30 @@ TEST_F(ArrayOpsTest, Gather) {
   EXPECT_EQ(Show(b_.Op("GatherV2", {m, Scalar<std::int32_t>(1), zero})), "float [3] 4 5 6");
 }
 
+// What TensorFlow 2.21 gives and says.
+TEST_F(ArrayOpsTest, GatherOfBatches) {
+  const auto gather = [this](Output params, Output indices, std::int32_t axis, std::int64_t batch_dims) {
+    return Show(b_.Op("GatherV2", {params, indices, Scalar(axis)}, {.attrs = {{"batch_dims", batch_dims}}}));
+  };
+  const Output m = Matrix<float>(2, {0, 1, 2, 3, 4, 5});
+  const Output cube = Value(Tensor::Vector<float>({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}).Reshaped(Shape({2, 2, 3})));
+  const Output pairs = Matrix<std::int32_t>(2, {0, 2, 1, 1});
+  EXPECT_EQ(gather(m, Vec<std::int32_t>({2, 0}), 1, 1), "float [2] 2 3");
+  EXPECT_EQ(gather(cube, Matrix<std::int32_t>(2, {2, 0, 1, 1}), -1, 1), "float [2,2,2] 2 0 5 3 7 7 10 10");
+  EXPECT_EQ(gather(cube, Matrix<std::int32_t>(2, {0, 1, 0, 1, 0, 1}), 1, 1),
+            "float [2,3,3] 0 1 2 3 4 5 0 1 2 9 10 11 6 7 8 9 10 11");
+  EXPECT_EQ(gather(cube, pairs, 2, 2), "float [2,2] 0 5 7 10");
+  EXPECT_EQ(gather(cube, pairs, 2, -1), "float [2,2,2] 0 2 3 5 7 7 10 10");
+  EXPECT_EQ(gather(cube, pairs, 2, 3), "INVALID_ARGUMENT: Expected batch_dims in the range [-2, 2], but got 3");
+  EXPECT_EQ(gather(cube, pairs, 0, 1), "INVALID_ARGUMENT: batch_dims (1) must be less than or equal to axis (0).");
+  EXPECT_EQ(gather(cube, Matrix<std::int32_t>(3, {0, 2, 1, 1, 1, 1}), 1, 1),
+            "INVALID_ARGUMENT: params.shape[0]: 2 should be equal to indices.shape[0]: 3");
+  EXPECT_EQ(gather(Vec<float>({1, 2}), Vec<std::int32_t>({1, 0}), 0, 1),
+            "INVALID_ARGUMENT: batch_dims (1) must be less than rank(params) (1).");
+  EXPECT_EQ(gather(cube, Matrix<std::int32_t>(2, {0, 5, 1, 1}), 2, 1),
+            "INVALID_ARGUMENT: indices[0,1] = 5 is not in [0, 3)");
+}
+
 TEST_F(ArrayOpsTest, Squeeze) {
   const Output m = Matrix<float>(1, {1, 2});
   EXPECT_EQ(Show(b_.Op("Squeeze", {m})), "float [2] 1 2");
