@@ -144,7 +144,7 @@ absl::Status GatherV2(KernelContext& c) {
   const Tensor& params = c.input(0);
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> indices, Integers(c.input(1)));
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> given, Integers(c.input(2)));
-  if (given.size() != 1) return InvalidArgument("axis must be a scalar, not {}", c.input(2).Describe());
+  if (c.input(2).shape().rank() != 0) return InvalidArgument("axis must be scalar");
   const std::vector<std::int64_t>& from = params.shape().dims();
   VIGIL_ASSIGN_OR_RETURN(const std::size_t axis, Axis(given[0], params.shape().rank()));
   VIGIL_ASSIGN_OR_RETURN(const std::size_t batch_dims, BatchDims(c, axis));
@@ -194,10 +194,31 @@ absl::Status Squeeze(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// The size for which a shape is open, whose others make `known` elements, zeros left out. Where one of them is 0
+// (`has_zero`), neither do those of the input count: [2,0,3] as [-1,0] is [6,0].
+absl::StatusOr<std::int64_t> MissingSize(const Shape& in, std::int64_t known, bool has_zero) {
+  std::int64_t n = 1;
+  bool left_out = false;
+  for (const std::int64_t dim : in.dims()) {
+    if (dim == 0 && has_zero) {
+      left_out = true;
+    } else {
+      n *= dim;
+    }
+  }
+  if (n % known == 0 || left_out) return n / known;
+  return InvalidArgument(
+      "Input to reshape is a tensor with {} values, but the requested shape requires a multiple of {}", n, known);
+}
+
 absl::Status Reshape(KernelContext& c) {
   const std::int64_t n = c.input(0).num_elements();
+  if (c.input(1).shape().rank() > 1) {
+    return InvalidArgument("sizes input must be 1-D, not {}", c.input(1).shape().ToString());
+  }
   VIGIL_ASSIGN_OR_RETURN(std::vector<std::int64_t> dims, Integers(c.input(1)));
   std::int64_t known = 1;
+  bool has_zero = false;
   std::int64_t* unknown = nullptr;
   for (std::int64_t& dim : dims) {
     if (dim < -1) return InvalidArgument("Size {} must be non-negative, not {}", &dim - dims.data(), dim);
@@ -206,6 +227,8 @@ absl::Status Reshape(KernelContext& c) {
                              &dim - dims.data());
     if (dim == -1) {
       unknown = &dim;
+    } else if (dim == 0) {
+      has_zero = true;
     } else {
       const std::optional<std::int64_t> product = CheckedProduct(known, dim);
       if (!product.has_value())
@@ -213,7 +236,9 @@ absl::Status Reshape(KernelContext& c) {
       known = *product;
     }
   }
-  if (unknown != nullptr) *unknown = known == 0 ? 0 : n / known;
+  if (unknown != nullptr) {
+    VIGIL_ASSIGN_OR_RETURN(*unknown, MissingSize(c.input(0).shape(), known, has_zero));
+  }
   VIGIL_ASSIGN_OR_RETURN(Shape shape, Shape::Make(std::move(dims)));
   if (shape.num_elements() != n) {
     return InvalidArgument("Input to reshape is a tensor with {} values, but the requested shape has {}", n,
@@ -244,12 +269,16 @@ absl::Status ShapeOf(KernelContext& c) {
 }
 
 absl::Status Fill(KernelContext& c) {
+  if (c.input(0).shape().rank() > 1) {
+    return InvalidArgument("dims must represent a vector, got shape {}", c.input(0).shape().ToString());
+  }
   VIGIL_ASSIGN_OR_RETURN(std::vector<std::int64_t> dims, Integers(c.input(0)));
   const auto negative = std::ranges::find_if(dims, [](std::int64_t dim) { return dim < 0; });
   if (negative != dims.end()) return InvalidArgument("Dimension {} must be >= 0", *negative);
   const Tensor& value = c.input(1);
-  if (value.num_elements() != 1)
-    return InvalidArgument("value must be a scalar, got shape {}", value.shape().ToString());
+  if (value.num_elements() != 1 || value.shape().rank() > 1) {
+    return InvalidArgument("value must represent a scalar, got shape {}", value.shape().ToString());
+  }
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(value.dtype(), std::move(dims)));
   const auto fill = [&]<typename T>() { std::ranges::fill(out.mutable_flat<T>(), value.scalar<T>()); };
   if (value.dtype() == DType::kString) {
@@ -265,10 +294,10 @@ absl::Status Fill(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// How many steps of `delta` lead from `start` up to (but not to) `limit`. REQUIRES: delta leads there. Above what a
-// tensor can hold it is any such number.
+// How many steps of `delta` lead from `start` up to (but not to) `limit`, counted in T as TensorFlow does. REQUIRES:
+// delta leads there. Above what a tensor can hold it is any such number.
 template <typename T>
-std::int64_t StepsBetween(T start, T limit, T delta) {
+absl::StatusOr<std::int64_t> StepsBetween(T start, T limit, T delta) {
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
   if constexpr (std::is_integral_v<T>) {
     using Unsigned = std::make_unsigned_t<T>;
@@ -280,17 +309,20 @@ std::int64_t StepsBetween(T start, T limit, T delta) {
     const std::uint64_t count = std::uint64_t{length / step} + (length % step == 0 ? 0 : 1);
     return count > std::uint64_t{kMost} ? kMost : static_cast<std::int64_t>(count);
   } else {
-    const double count =
-        std::ceil(std::abs((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta)));
-    return count < static_cast<double>(kMost) ? static_cast<std::int64_t>(count) : kMost;
+    const T count = std::ceil(std::abs((limit - start) / delta));
+    if (count < static_cast<T>(kMost)) return static_cast<std::int64_t>(count);
+    return InvalidArgument("Requires ((limit - start) / delta) <= {}", kMost);
   }
 }
 
 template <typename T>
 absl::Status RangeOf(KernelContext& c) {
+  static constexpr const char* kNames[] = {"start", "limit", "delta"};
   for (int i = 0; i < 3; ++i) {
-    if (c.input(i).num_elements() != 1)
-      return InvalidArgument("start, limit and delta must be scalars, got {}", c.input(i).Describe());
+    const Shape& shape = c.input(i).shape();
+    if (shape.num_elements() != 1 || shape.rank() > 1) {
+      return InvalidArgument("{} must be a scalar, not shape {}", kNames[i], shape.ToString());
+    }
   }
   const T start = c.input(0).scalar<T>();
   const T limit = c.input(1).scalar<T>();
@@ -305,15 +337,16 @@ absl::Status RangeOf(KernelContext& c) {
     return InvalidArgument("Requires start {} limit when delta {} 0: {}/{}",
                            delta > 0 ? "<=" : ">=", delta > 0 ? ">" : "<", start, limit);
   }
-  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(DTypeOf<T>(), {StepsBetween(start, limit, delta)}));
-  T value = start;
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t steps, StepsBetween(start, limit, delta));
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(DTypeOf<T>(), {steps}));
+  std::int64_t i = 0;
   for (T& element : out.mutable_flat<T>()) {
-    element = value;
-    if constexpr (std::is_integral_v<T>) {  // beyond the last one it may wrap around
+    if constexpr (std::is_integral_v<T>) {  // the product may wrap around, and the sum back
       using Unsigned = std::make_unsigned_t<T>;
-      value = static_cast<T>(static_cast<Unsigned>(value) + static_cast<Unsigned>(delta));
+      element =
+          static_cast<T>(static_cast<Unsigned>(start) + static_cast<Unsigned>(i++) * static_cast<Unsigned>(delta));
     } else {
-      value = value + delta;
+      element = start + static_cast<T>(i++) * delta;
     }
   }
   c.set_output(0, std::move(out));
