@@ -70,7 +70,9 @@ absl::Status CheckJoins(const KernelContext& c, int i, std::size_t axis) {
 absl::Status ConcatV2(KernelContext& c) {
   const int n = c.num_inputs() - 1;
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> given, Integers(c.input(n)));
-  if (given.size() != 1) return InvalidArgument("ConcatOp : the axis must be a scalar, not {}", c.input(n).Describe());
+  if (given.size() != 1 || c.input(n).shape().rank() > 1) {
+    return InvalidArgument("axis tensor should be a scalar integer, but got shape {}", c.input(n).shape().ToString());
+  }
   std::vector<std::int64_t> dims = c.input(0).shape().dims();
   const auto rank = static_cast<std::int64_t>(dims.size());
   if (given[0] < -rank || given[0] >= rank) {
@@ -148,19 +150,22 @@ absl::Status GatherV2(KernelContext& c) {
   const std::vector<std::int64_t>& from = params.shape().dims();
   VIGIL_ASSIGN_OR_RETURN(const std::size_t axis, Axis(given[0], params.shape().rank()));
   VIGIL_ASSIGN_OR_RETURN(const std::size_t batch_dims, BatchDims(c, axis));
+  std::vector<std::int64_t> dims(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(axis));
+  const std::vector<std::int64_t>& middle = c.input(1).shape().dims();
+  dims.insert(dims.end(), middle.begin() + static_cast<std::ptrdiff_t>(batch_dims), middle.end());
+  dims.insert(dims.end(), from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end());
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(params.dtype(), std::move(dims)));
+  if (out.num_elements() == 0) {  // then it does not matter what the indices are
+    c.set_output(0, std::move(out));
+    return absl::OkStatus();
+  }
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] < 0 || indices[i] >= from[axis]) {
       return InvalidArgument("{} = {} is not in [0, {})", ElementName("indices", c.input(1).shape(), i), indices[i],
                              from[axis]);
     }
   }
-  std::vector<std::int64_t> dims(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(axis));
-  const std::vector<std::int64_t>& middle = c.input(1).shape().dims();
-  dims.insert(dims.end(), middle.begin() + static_cast<std::ptrdiff_t>(batch_dims), middle.end());
-  dims.insert(dims.end(), from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end());
-  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(params.dtype(), std::move(dims)));
-  // Nothing to copy, but perhaps very often.
-  const std::int64_t blocks = out.num_elements() == 0 ? 0 : ElementsOf(from, 0, axis);
+  const std::int64_t blocks = ElementsOf(from, 0, axis);
   const std::int64_t blocks_of_batch = ElementsOf(from, batch_dims, axis);
   const std::int64_t inner = ElementsOf(from, axis + 1, from.size());
   const auto picked = static_cast<std::size_t>(ElementsOf(middle, batch_dims, middle.size()));
@@ -379,7 +384,7 @@ Types PackTypes(const Node& node, const std::vector<DType>& inputs) {
 }
 
 Types ConcatTypes(const Node& node, const std::vector<DType>& inputs) {
-  if (inputs.size() < 2) return UsageError("'ConcatV2' Op needs at least one value and the axis.");
+  if (inputs.size() < 3) return UsageError("'ConcatV2' Op needs at least two values and the axis.");
   VIGIL_RETURN_IF_ERROR(RequireOneType(node, inputs, inputs.size() - 1));
   return std::vector<DType>{inputs[0]};
 }

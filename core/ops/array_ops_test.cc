@@ -119,6 +119,54 @@ TEST_F(ArrayOpsTest, ReshapeInfersASizeBesideZeros) {
   EXPECT_EQ(Show(b_.Op("Reshape", {Vec<float>({1, 2}), Scalar<std::int32_t>(2)})), "float [2] 1 2");
 }
 
+// TensorFlow 2.21's: there is no row that could be missed.
+TEST_F(ArrayOpsTest, OfRowsWithoutElementsAnyNumberWillDo) {
+  const auto zeros = [this](std::vector<std::int64_t> dims) {
+    return Value(Tensor(DType::kFloat, Shape(std::move(dims))));
+  };
+  const Output five = Vec<std::int32_t>({5});
+  const auto gather = [&](Output params, std::int32_t axis) {
+    return Show(b_.Op("GatherV2", {params, five, Scalar(axis)}));
+  };
+  EXPECT_EQ(gather(zeros({2, 0}), 0), "float [1,0]");
+  EXPECT_EQ(gather(zeros({0, 0}), 0), "float [1,0]");
+  EXPECT_EQ(gather(zeros({0, 3}), 1), "float [0,1]");
+  EXPECT_EQ(gather(zeros({0, 3}), 0), "INVALID_ARGUMENT: indices[0] = 5 is not in [0, 0)");
+  EXPECT_EQ(Show(b_.Op("Gather", {zeros({2, 0}), five})), "float [1,0]");
+  EXPECT_EQ(Show(b_.Op("UnsortedSegmentSum", {zeros({2, 0}), Vec<std::int32_t>({5, 0}), Scalar<std::int32_t>(2)})),
+            "float [2,0]");
+}
+
+// TensorFlow 2.21's.
+TEST_F(ArrayOpsTest, ShapesAndAxesOfTheWrongRankAreRefused) {
+  const Output two = Scalar<std::int32_t>(2);
+  EXPECT_EQ(Show(b_.Op("RandomUniform", {two}, {.attrs = {{"dtype", DType::kFloat}}})),
+            "INVALID_ARGUMENT: shape must be a vector of {int32,int64}, got shape []");
+  EXPECT_EQ(Show(b_.Op("BroadcastTo", {Scalar<float>(1), two})),
+            "INVALID_ARGUMENT: shape must be a vector of {int32,int64}, got shape []");
+  const Output one = Vec<float>({1});
+  EXPECT_EQ(Show(b_.Op("ConcatV2", {one, one, Matrix<std::int32_t>(1, {0})})),
+            "INVALID_ARGUMENT: axis tensor should be a scalar integer, but got shape [1,1]");
+  EXPECT_EQ(Show(b_.Op("ConcatV2", {one, one, Vec<std::int32_t>({0})})), "float [2] 1 1");
+}
+
+// TensorFlow 2.21's.
+TEST_F(ArrayOpsTest, StringsAreJoinedElementByElement) {
+  const auto join = [this](std::vector<Output> inputs) {
+    return Show(b_.Op("StringJoin", std::move(inputs), {.attrs = {{"separator", std::string("/")}}}));
+  };
+  const Output a = Scalar<std::string>("a");
+  const Output one = Vec<std::string>({"b"});
+  const Output two = Vec<std::string>({"c", "d"});
+  EXPECT_EQ(join({a, a}), "string [] a/a");
+  EXPECT_EQ(join({one, one}), "string [1] b/b");
+  EXPECT_EQ(join({a, one}), "string [1] a/b");
+  EXPECT_EQ(join({two, a, two}), "string [2] c/a/c d/a/d");
+  EXPECT_EQ(join({Matrix<std::string>(1, {"x"}), Matrix<std::string>(1, {"y"})}), "string [1,1] x/y");
+  EXPECT_EQ(join({one, two}), "INVALID_ARGUMENT: Input shapes do not match: [1] vs. [2]");
+  EXPECT_EQ(join({Matrix<std::string>(1, {"x"}), one}), "INVALID_ARGUMENT: Input shapes do not match: [1,1] vs. [1]");
+}
+
 // TensorFlow 2.21's; it counts and multiplies in the type of the range.
 TEST_F(ArrayOpsTest, RangesOfFloats) {
   const auto range = [this]<typename T>(T start, T limit, T delta) {
@@ -200,6 +248,7 @@ TEST_F(ArrayOpsTest, RefusesTypesWhenTheGraphIsBuilt) {
   };
   EXPECT_EQ(refused("Pack", mixed),
             "USAGE: Input 1 of 'Pack' Op has type int64 that does not match type float of input 0.");
+  EXPECT_EQ(refused("ConcatV2", mixed), "USAGE: 'ConcatV2' Op needs at least two values and the axis.");
   EXPECT_EQ(refused("Shape", [](Builder& b) -> std::vector<Output> { return {b.Const("a", Tensor::Scalar<float>(1))}; },
                     {{"out_type", DType::kFloat}}),
             "USAGE: 'Shape' Op gives int32 or int64, not float.");
