@@ -135,6 +135,15 @@ TEST_F(GradientsTest, AnOpWithoutAGradientIsNamed) {
       << "nothing was left behind in the builder";
 }
 
+TEST_F(GradientsTest, OfAGatherOfBatchesThereIsNoneHere) {
+  const Output x = b_.Const("c", Tensor::Vector<float>({0, 1, 2, 3, 4, 5}).Reshaped(Shape({2, 3})));
+  const Output indices = b_.Const("c", Tensor::Vector<std::int32_t>({2, 0}));
+  const Output axis = b_.Const("c", Tensor::Scalar<std::int32_t>(1));
+  const Output rows =
+      b_.Op("GatherV2", {x, indices, axis}, {.name = "rows", .attrs = {{"batch_dims", std::int64_t{1}}}});
+  EXPECT_EQ(ErrorOf(rows, {x}), "UNIMPLEMENTED: 'rows' (GatherV2): with batch_dims it has no gradient here");
+}
+
 TEST_F(GradientsTest, WhatIsNotInTheGraphIsRefused) {
   const Output x = Floats({1});
   EXPECT_EQ(ErrorOf({1000, 0}, {x}), "USAGE: Gradients: a y is not an output of this graph.");

@@ -1,4 +1,7 @@
 // Gradients of ops that pick or add up rows: IndexedSlices, where rows of the first axis are picked.
+#include <fmt/format.h>
+
+#include "vigil/core/base/code.h"
 #include "vigil/core/gradients/families.h"
 
 namespace vigil {
@@ -53,6 +56,11 @@ std::vector<Gradient> ResourceGatherGradient(GradientCall& g) {
 std::vector<Gradient> GatherGradient(GradientCall& g) { return {PickedRows(g), Gradient()}; }
 
 std::vector<Gradient> GatherV2Gradient(GradientCall& g) {
+  if (g.attr_or<std::int64_t>("batch_dims", 0) != 0) {
+    g.builder().Fail(MakeStatus(
+        Code::kUnimplemented, fmt::format("'{}' (GatherV2): with batch_dims it has no gradient here", g.node().name)));
+    return {Gradient(), Gradient(), Gradient()};
+  }
   const Tensor* const axis = g.constant(2);
   double number = 1;
   const bool first = axis != nullptr && axis->AsNumber(&number) && number == 0;

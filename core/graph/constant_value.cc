@@ -166,7 +166,8 @@ absl::StatusOr<PartialShape> ConstantAsShape(const Graph& graph, Output value) {
 absl::StatusOr<PartialShape> ShapeFromTensor(const Tensor* value, const PartialShape& shape) {
   if (value == nullptr) {
     VIGIL_ASSIGN_OR_RETURN(const PartialShape vector, WithRank(shape, 1));
-    return vector.dim(0) < 0 ? PartialShape() : PartialShape::OfRank(vector.dim(0));
+    if (vector.dim(0) < 0) return PartialShape();
+    return WithRank(PartialShape(), vector.dim(0));
   }
   if (value->shape().rank() != 1) {
     return MakeStatus(Code::kInvalidArgument,

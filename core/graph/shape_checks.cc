@@ -20,15 +20,25 @@ absl::Status DoesNotFit(fmt::format_string<Args...> format, Args&&... args) {
   return MakeStatus(Code::kInvalidArgument, fmt::format(format, std::forward<Args>(args)...));
 }
 
+// That a tensor can have it.
+absl::Status CheckRank(std::int64_t rank) {
+  if (rank <= Shape::kMostDims) return absl::OkStatus();
+  return DoesNotFit("Rank cannot exceed {} but is {}", Shape::kMostDims, rank);
+}
+
 }  // namespace
 
-absl::StatusOr<PartialShape> WithRank(const PartialShape& shape, int rank) {
-  if (!shape.has_rank()) return PartialShape::OfRank(rank);
+absl::StatusOr<PartialShape> WithRank(const PartialShape& shape, std::int64_t rank) {
+  if (!shape.has_rank()) {
+    VIGIL_RETURN_IF_ERROR(CheckRank(rank));
+    return PartialShape::OfRank(rank);
+  }
   if (shape.rank() == rank) return shape;
   return DoesNotFit("Shape must be rank {} but is rank {}", rank, shape.rank());
 }
 
-absl::StatusOr<PartialShape> WithRankAtLeast(const PartialShape& shape, int rank) {
+absl::StatusOr<PartialShape> WithRankAtLeast(const PartialShape& shape, std::int64_t rank) {
+  if (!shape.has_rank()) VIGIL_RETURN_IF_ERROR(CheckRank(rank));
   if (!shape.has_rank() || shape.rank() >= rank) return shape;
   return DoesNotFit("Shape must be at least rank {} but is rank {}", rank, shape.rank());
 }

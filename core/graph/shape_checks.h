@@ -12,9 +12,10 @@
 
 namespace vigil {
 
-// The shape with that rank; one of unknown rank becomes one of unknown dimensions.
-absl::StatusOr<PartialShape> WithRank(const PartialShape& shape, int rank);
-absl::StatusOr<PartialShape> WithRankAtLeast(const PartialShape& shape, int rank);
+// The shape with that rank; one of unknown rank becomes one of unknown dimensions, of which there may be no more than a
+// tensor has.
+absl::StatusOr<PartialShape> WithRank(const PartialShape& shape, std::int64_t rank);
+absl::StatusOr<PartialShape> WithRankAtLeast(const PartialShape& shape, std::int64_t rank);
 absl::StatusOr<PartialShape> WithRankAtMost(const PartialShape& shape, int rank);
 
 // What is known of one that is both. Of dimensions: kUnknownDim for one that is not known.

@@ -70,7 +70,9 @@ absl::Status CheckJoins(const KernelContext& c, int i, std::size_t axis) {
 absl::Status ConcatV2(KernelContext& c) {
   const int n = c.num_inputs() - 1;
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> given, Integers(c.input(n)));
-  if (given.size() != 1) return InvalidArgument("ConcatOp : the axis must be a scalar, not {}", c.input(n).Describe());
+  if (given.size() != 1 || c.input(n).shape().rank() > 1) {
+    return InvalidArgument("axis tensor should be a scalar integer, but got shape {}", c.input(n).shape().ToString());
+  }
   std::vector<std::int64_t> dims = c.input(0).shape().dims();
   const auto rank = static_cast<std::int64_t>(dims.size());
   if (given[0] < -rank || given[0] >= rank) {
@@ -116,31 +118,62 @@ absl::Status Where(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// How many leading dimensions the params and the indices share: row i of one goes with row i of the other.
+absl::StatusOr<std::size_t> BatchDims(const KernelContext& c, std::size_t axis) {
+  const std::vector<std::int64_t>& params = c.input(0).shape().dims();
+  const std::vector<std::int64_t>& indices = c.input(1).shape().dims();
+  const auto given = c.attr_or<std::int64_t>("batch_dims", 0);
+  const auto most = static_cast<std::int64_t>(indices.size());
+  if (given < -most || given > most) {
+    return InvalidArgument("Expected batch_dims in the range [{}, {}], but got {}", -most, most, given);
+  }
+  const auto batch_dims = static_cast<std::size_t>(given < 0 ? given + most : given);
+  if (batch_dims >= params.size()) {
+    return InvalidArgument("batch_dims ({}) must be less than rank(params) ({}).", batch_dims, params.size());
+  }
+  if (batch_dims > axis) {
+    return InvalidArgument("batch_dims ({}) must be less than or equal to axis ({}).", batch_dims, axis);
+  }
+  for (std::size_t d = 0; d < batch_dims; ++d) {
+    if (params[d] == indices[d]) continue;
+    return InvalidArgument("params.shape[{}]: {} should be equal to indices.shape[{}]: {}", d, params[d], d,
+                           indices[d]);
+  }
+  return batch_dims;
+}
+
 absl::Status GatherV2(KernelContext& c) {
   const Tensor& params = c.input(0);
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> indices, Integers(c.input(1)));
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> given, Integers(c.input(2)));
-  if (given.size() != 1) return InvalidArgument("axis must be a scalar, not {}", c.input(2).Describe());
+  if (c.input(2).shape().rank() != 0) return InvalidArgument("axis must be scalar");
   const std::vector<std::int64_t>& from = params.shape().dims();
   VIGIL_ASSIGN_OR_RETURN(const std::size_t axis, Axis(given[0], params.shape().rank()));
+  VIGIL_ASSIGN_OR_RETURN(const std::size_t batch_dims, BatchDims(c, axis));
+  std::vector<std::int64_t> dims(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(axis));
+  const std::vector<std::int64_t>& middle = c.input(1).shape().dims();
+  dims.insert(dims.end(), middle.begin() + static_cast<std::ptrdiff_t>(batch_dims), middle.end());
+  dims.insert(dims.end(), from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end());
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(params.dtype(), std::move(dims)));
+  if (out.num_elements() == 0) {  // then it does not matter what the indices are
+    c.set_output(0, std::move(out));
+    return absl::OkStatus();
+  }
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] < 0 || indices[i] >= from[axis]) {
       return InvalidArgument("{} = {} is not in [0, {})", ElementName("indices", c.input(1).shape(), i), indices[i],
                              from[axis]);
     }
   }
-  std::vector<std::int64_t> dims(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(axis));
-  const std::vector<std::int64_t>& middle = c.input(1).shape().dims();
-  dims.insert(dims.end(), middle.begin(), middle.end());
-  dims.insert(dims.end(), from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end());
-  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(params.dtype(), std::move(dims)));
-  // Nothing to copy, but perhaps very often.
-  const std::int64_t outer = out.num_elements() == 0 ? 0 : ElementsOf(from, 0, axis);
+  const std::int64_t blocks = ElementsOf(from, 0, axis);
+  const std::int64_t blocks_of_batch = ElementsOf(from, batch_dims, axis);
   const std::int64_t inner = ElementsOf(from, axis + 1, from.size());
+  const auto picked = static_cast<std::size_t>(ElementsOf(middle, batch_dims, middle.size()));
   std::int64_t to = 0;
-  for (std::int64_t block = 0; block < outer; ++block) {
-    for (const std::int64_t index : indices) {
-      CopyElements(params, (block * from[axis] + index) * inner, out, to, inner);
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const std::size_t first = static_cast<std::size_t>(block / blocks_of_batch) * picked;
+    for (std::size_t i = first; i < first + picked; ++i) {
+      CopyElements(params, (block * from[axis] + indices[i]) * inner, out, to, inner);
       to += inner;
     }
   }
@@ -166,10 +199,31 @@ absl::Status Squeeze(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// The size for which a shape is open, whose others make `known` elements, zeros left out. Where one of them is 0
+// (`has_zero`), neither do those of the input count: [2,0,3] as [-1,0] is [6,0].
+absl::StatusOr<std::int64_t> MissingSize(const Shape& in, std::int64_t known, bool has_zero) {
+  std::int64_t n = 1;
+  bool left_out = false;
+  for (const std::int64_t dim : in.dims()) {
+    if (dim == 0 && has_zero) {
+      left_out = true;
+    } else {
+      n *= dim;
+    }
+  }
+  if (n % known == 0 || left_out) return n / known;
+  return InvalidArgument(
+      "Input to reshape is a tensor with {} values, but the requested shape requires a multiple of {}", n, known);
+}
+
 absl::Status Reshape(KernelContext& c) {
   const std::int64_t n = c.input(0).num_elements();
+  if (c.input(1).shape().rank() > 1) {
+    return InvalidArgument("sizes input must be 1-D, not {}", c.input(1).shape().ToString());
+  }
   VIGIL_ASSIGN_OR_RETURN(std::vector<std::int64_t> dims, Integers(c.input(1)));
   std::int64_t known = 1;
+  bool has_zero = false;
   std::int64_t* unknown = nullptr;
   for (std::int64_t& dim : dims) {
     if (dim < -1) return InvalidArgument("Size {} must be non-negative, not {}", &dim - dims.data(), dim);
@@ -178,6 +232,8 @@ absl::Status Reshape(KernelContext& c) {
                              &dim - dims.data());
     if (dim == -1) {
       unknown = &dim;
+    } else if (dim == 0) {
+      has_zero = true;
     } else {
       const std::optional<std::int64_t> product = CheckedProduct(known, dim);
       if (!product.has_value())
@@ -185,7 +241,9 @@ absl::Status Reshape(KernelContext& c) {
       known = *product;
     }
   }
-  if (unknown != nullptr) *unknown = known == 0 ? 0 : n / known;
+  if (unknown != nullptr) {
+    VIGIL_ASSIGN_OR_RETURN(*unknown, MissingSize(c.input(0).shape(), known, has_zero));
+  }
   VIGIL_ASSIGN_OR_RETURN(Shape shape, Shape::Make(std::move(dims)));
   if (shape.num_elements() != n) {
     return InvalidArgument("Input to reshape is a tensor with {} values, but the requested shape has {}", n,
@@ -216,12 +274,16 @@ absl::Status ShapeOf(KernelContext& c) {
 }
 
 absl::Status Fill(KernelContext& c) {
+  if (c.input(0).shape().rank() > 1) {
+    return InvalidArgument("dims must represent a vector, got shape {}", c.input(0).shape().ToString());
+  }
   VIGIL_ASSIGN_OR_RETURN(std::vector<std::int64_t> dims, Integers(c.input(0)));
   const auto negative = std::ranges::find_if(dims, [](std::int64_t dim) { return dim < 0; });
   if (negative != dims.end()) return InvalidArgument("Dimension {} must be >= 0", *negative);
   const Tensor& value = c.input(1);
-  if (value.num_elements() != 1)
-    return InvalidArgument("value must be a scalar, got shape {}", value.shape().ToString());
+  if (value.num_elements() != 1 || value.shape().rank() > 1) {
+    return InvalidArgument("value must represent a scalar, got shape {}", value.shape().ToString());
+  }
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(value.dtype(), std::move(dims)));
   const auto fill = [&]<typename T>() { std::ranges::fill(out.mutable_flat<T>(), value.scalar<T>()); };
   if (value.dtype() == DType::kString) {
@@ -237,10 +299,10 @@ absl::Status Fill(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// How many steps of `delta` lead from `start` up to (but not to) `limit`. REQUIRES: delta leads there. Above what a
-// tensor can hold it is any such number.
+// How many steps of `delta` lead from `start` up to (but not to) `limit`, counted in T as TensorFlow does. REQUIRES:
+// delta leads there. Above what a tensor can hold it is any such number.
 template <typename T>
-std::int64_t StepsBetween(T start, T limit, T delta) {
+absl::StatusOr<std::int64_t> StepsBetween(T start, T limit, T delta) {
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
   if constexpr (std::is_integral_v<T>) {
     using Unsigned = std::make_unsigned_t<T>;
@@ -252,17 +314,20 @@ std::int64_t StepsBetween(T start, T limit, T delta) {
     const std::uint64_t count = std::uint64_t{length / step} + (length % step == 0 ? 0 : 1);
     return count > std::uint64_t{kMost} ? kMost : static_cast<std::int64_t>(count);
   } else {
-    const double count =
-        std::ceil(std::abs((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta)));
-    return count < static_cast<double>(kMost) ? static_cast<std::int64_t>(count) : kMost;
+    const T count = std::ceil(std::abs((limit - start) / delta));
+    if (count < static_cast<T>(kMost)) return static_cast<std::int64_t>(count);
+    return InvalidArgument("Requires ((limit - start) / delta) <= {}", kMost);
   }
 }
 
 template <typename T>
 absl::Status RangeOf(KernelContext& c) {
+  static constexpr const char* kNames[] = {"start", "limit", "delta"};
   for (int i = 0; i < 3; ++i) {
-    if (c.input(i).num_elements() != 1)
-      return InvalidArgument("start, limit and delta must be scalars, got {}", c.input(i).Describe());
+    const Shape& shape = c.input(i).shape();
+    if (shape.num_elements() != 1 || shape.rank() > 1) {
+      return InvalidArgument("{} must be a scalar, not shape {}", kNames[i], shape.ToString());
+    }
   }
   const T start = c.input(0).scalar<T>();
   const T limit = c.input(1).scalar<T>();
@@ -277,15 +342,16 @@ absl::Status RangeOf(KernelContext& c) {
     return InvalidArgument("Requires start {} limit when delta {} 0: {}/{}",
                            delta > 0 ? "<=" : ">=", delta > 0 ? ">" : "<", start, limit);
   }
-  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(DTypeOf<T>(), {StepsBetween(start, limit, delta)}));
-  T value = start;
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t steps, StepsBetween(start, limit, delta));
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(DTypeOf<T>(), {steps}));
+  std::int64_t i = 0;
   for (T& element : out.mutable_flat<T>()) {
-    element = value;
-    if constexpr (std::is_integral_v<T>) {  // beyond the last one it may wrap around
+    if constexpr (std::is_integral_v<T>) {  // the product may wrap around, and the sum back
       using Unsigned = std::make_unsigned_t<T>;
-      value = static_cast<T>(static_cast<Unsigned>(value) + static_cast<Unsigned>(delta));
+      element =
+          static_cast<T>(static_cast<Unsigned>(start) + static_cast<Unsigned>(i++) * static_cast<Unsigned>(delta));
     } else {
-      value = value + delta;
+      element = start + static_cast<T>(i++) * delta;
     }
   }
   c.set_output(0, std::move(out));
@@ -318,7 +384,7 @@ Types PackTypes(const Node& node, const std::vector<DType>& inputs) {
 }
 
 Types ConcatTypes(const Node& node, const std::vector<DType>& inputs) {
-  if (inputs.size() < 2) return UsageError("'ConcatV2' Op needs at least one value and the axis.");
+  if (inputs.size() < 3) return UsageError("'ConcatV2' Op needs at least two values and the axis.");
   VIGIL_RETURN_IF_ERROR(RequireOneType(node, inputs, inputs.size() - 1));
   return std::vector<DType>{inputs[0]};
 }
@@ -326,6 +392,11 @@ Types ConcatTypes(const Node& node, const std::vector<DType>& inputs) {
 Types WhereTypes(const Node& node, const std::vector<DType>& inputs) {
   VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 0, {DType::kBool}));
   return std::vector<DType>{DType::kInt64};
+}
+
+Types GatherTypes(const Node& node, const std::vector<DType>& inputs) {
+  VIGIL_RETURN_IF_ERROR(AllowAttr<std::int64_t>(node, "batch_dims"));
+  return std::vector<DType>{inputs[0]};
 }
 
 Types SqueezeTypes(const Node& node, const std::vector<DType>& inputs) {
@@ -354,7 +425,7 @@ void RegisterArrayOps(OpRegistry& registry) {
   registry.Register({.name = "Pack", .inputs = -1, .output_types = PackTypes, .compute = Pack});
   registry.Register({.name = "ConcatV2", .inputs = -1, .output_types = ConcatTypes, .compute = ConcatV2});
   registry.Register({.name = "Where", .inputs = 1, .output_types = WhereTypes, .compute = Where});
-  registry.Register({.name = "GatherV2", .inputs = 3, .output_types = SameAsInput(0), .compute = GatherV2});
+  registry.Register({.name = "GatherV2", .inputs = 3, .output_types = GatherTypes, .compute = GatherV2});
   registry.Register({.name = "Squeeze", .inputs = 1, .output_types = SqueezeTypes, .compute = Squeeze});
   registry.Register({.name = "Reshape", .inputs = 2, .output_types = SameAsInput(0), .compute = Reshape});
   registry.Register({.name = "Shape", .inputs = 1, .output_types = ShapeTypes, .compute = ShapeOf});

@@ -108,6 +108,15 @@ absl::Status BroadcastCompute(const KernelContext& c, const Tensor& a, const Ten
   return absl::OkStatus();
 }
 
+// Of Equal and NotEqual: whether their shapes do not go together and need not; then output 0 is `value`.
+inline bool GivesOneForUnlikeShapes(KernelContext& c, bool value) {
+  std::vector<std::int64_t> dims;
+  if (c.attr_or<bool>("incompatible_shape_error", true)) return false;
+  if (BroadcastShape(c.input(0).shape(), c.input(1).shape(), &dims)) return false;
+  c.set_output(0, Tensor::Scalar<bool>(value));
+  return true;
+}
+
 }  // namespace vigil
 
 #endif  // VIGIL_CORE_OPS_BROADCAST_H_

@@ -102,6 +102,7 @@ template <typename F>
 absl::Status Comparison(KernelContext& c) {
   const Tensor& a = c.input(0);
   const Tensor& b = c.input(1);
+  if (std::is_same_v<F, IsEqual> && GivesOneForUnlikeShapes(c, false)) return absl::OkStatus();
   absl::Status status;
   Tensor out;
   const bool known =
@@ -135,6 +136,7 @@ absl::StatusOr<std::vector<DType>> ArithmeticTypes(const Node& node, const std::
 
 absl::StatusOr<std::vector<DType>> ComparisonTypes(const Node& node, const std::vector<DType>& inputs) {
   VIGIL_RETURN_IF_ERROR(RequireSameTypes(node, inputs, 0, 1));
+  VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, "incompatible_shape_error"));
   return std::vector<DType>{DType::kBool};
 }
 

@@ -108,5 +108,28 @@ TEST_F(ElementwiseOpsTest, Select) {
       "[1] != input 1: [2]");
 }
 
+// TensorFlow 2.21's.
+TEST_F(ElementwiseOpsTest, ShapesThatNeedNotGoTogetherAreUnequal) {
+  const auto compare = [this](const char* op, Output a, Output b) {
+    return Show(b_.Op(op, {a, b}, {.attrs = {{"incompatible_shape_error", false}}}));
+  };
+  const Output two = Vec<float>({1, 2});
+  EXPECT_EQ(compare("Equal", two, Vec<float>({1, 2, 3})), "bool [] false");
+  EXPECT_EQ(compare("NotEqual", two, Vec<float>({1, 2, 3})), "bool [] true");
+  EXPECT_EQ(compare("Equal", two, Vec<float>({1})), "bool [2] true false");
+  const auto known = [this](std::vector<std::int64_t> a, std::vector<std::int64_t> b) {
+    const auto of = [this](std::vector<std::int64_t> dims) {
+      return b_.Op("Placeholder", {}, {.attrs = {{"dtype", DType::kFloat}, {"shape", Shape(std::move(dims))}}});
+    };
+    const Output out =
+        b_.Op("Equal", {of(std::move(a)), of(std::move(b))}, {.attrs = {{"incompatible_shape_error", false}}});
+    return graph_.ShapeOf(out).ToString();
+  };
+  EXPECT_EQ(known({2}, {3}), "[]");
+  EXPECT_EQ(known({3}, {3}), "[3]");
+  EXPECT_EQ(known({2, 1}, {3}), "[2,3]");
+  EXPECT_EQ(known({-1}, {3}), "?");
+}
+
 }  // namespace
 }  // namespace vigil

@@ -57,9 +57,22 @@ T Added(T a, T b) {
   }
 }
 
+// How many elements each sum is made of. REQUIRES: there is a sum.
+std::int64_t CountOf(const Tensor& in, const Tensor& out) { return in.num_elements() / out.num_elements(); }
+
 template <typename T>
 void SumInto(const Tensor& in, const std::vector<bool>& reduced, Tensor& out) {
-  FoldInto<T>(in, reduced, out, [](T& sum, T value) { sum = Added(sum, value); });
+  if (out.num_elements() == 0) return;
+  T* const to = out.mutable_flat<T>().data();
+  if constexpr (std::is_same_v<T, float>) {
+    if (CountOf(in, out) > kMostFloatsInASum) {
+      std::vector<double> sums(static_cast<std::size_t>(out.num_elements()));
+      FoldInto<T>(in, reduced, sums.data(), [](double& sum, T value) { sum += value; });
+      std::ranges::transform(sums, to, [](double sum) { return static_cast<T>(sum); });
+      return;
+    }
+  }
+  FoldInto<T>(in, reduced, to, [](T& sum, T value) { sum = Added(sum, value); });
 }
 
 template <typename T>
@@ -69,18 +82,18 @@ T SumOfAll(const Tensor& in) {
     for (const T value : in.flat<T>()) sum = Added(sum, value);
     return sum;
   } else {
-    return AsArray<T>(in).sum();
+    const auto all = AsArray<T>(in);
+    return SumOfStretches<T>(
+        all.size(), [&all](std::int64_t begin, std::int64_t count) { return all.segment(begin, count).sum(); });
   }
 }
 
-// Divides each sum by how many elements it is made of. Of no integers there is no mean; of no floating-point numbers it
-// is NaN.
+// Divides each sum by how many elements it is made of. Of no integers the mean is 0, of no floating-point numbers NaN.
 template <typename T>
-absl::Status DivideByCount(const Tensor& in, Tensor& out) {
-  if (out.num_elements() == 0) return absl::OkStatus();
-  const std::int64_t count = in.num_elements() / out.num_elements();
-  if (std::is_integral_v<T> && count == 0)
-    return InvalidArgument("'Mean' Op: there is no mean of no elements: {}", in.Describe());
+void DivideByCount(const Tensor& in, Tensor& out) {
+  if (out.num_elements() == 0) return;
+  const std::int64_t count = CountOf(in, out);
+  if (std::is_integral_v<T> && count == 0) return;
   for (T& element : out.mutable_flat<T>()) {
     if constexpr (std::is_integral_v<T>) {
       element = static_cast<T>(element / count);
@@ -88,7 +101,16 @@ absl::Status DivideByCount(const Tensor& in, Tensor& out) {
       element = element / static_cast<T>(count);
     }
   }
-  return absl::OkStatus();
+}
+
+// Whose sums may be no int32, as TensorFlow's.
+void MeanOfInt32(const Tensor& in, const std::vector<bool>& reduced, Tensor& out) {
+  if (in.num_elements() == 0) return;
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(out.num_elements()));
+  FoldInto<std::int32_t>(in, reduced, sums.data(), [](std::int64_t& sum, std::int32_t value) { sum += value; });
+  std::ranges::transform(sums, out.mutable_flat<std::int32_t>().begin(), [count = CountOf(in, out)](std::int64_t sum) {
+    return static_cast<std::int32_t>(sum / count);
+  });
 }
 
 template <bool kMean>
@@ -97,17 +119,16 @@ absl::Status Reduce(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(const std::vector<bool> reduced, ReducedAxes(in, c.input(1)));
   std::vector<std::int64_t> dims = ReducedDims(in, reduced, c.attr_or<bool>("keep_dims", false));
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::Make(in.dtype(), std::move(dims)));
-  absl::Status status;
   const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
+    if constexpr (kMean && std::is_same_v<T, std::int32_t>) return MeanOfInt32(in, reduced, out);
     if (std::ranges::find(reduced, false) == reduced.end() && in.num_elements() > 0) {
       out.mutable_flat<T>()[0] = SumOfAll<T>(in);
     } else {
       SumInto<T>(in, reduced, out);
     }
-    if (kMean) status = DivideByCount<T>(in, out);
+    if (kMean) DivideByCount<T>(in, out);
   });
   if (!known) return NoKernel(c);
-  VIGIL_RETURN_IF_ERROR(status);
   c.set_output(0, std::move(out));
   return absl::OkStatus();
 }

@@ -45,7 +45,9 @@ TEST_F(MatrixOpsTest, OfNoElements) {
   const Output axis = Scalar<std::int32_t>(0);
   for (const DType type : {DType::kInt32, DType::kInt64}) {
     EXPECT_EQ(Show(b_.Op("Mean", {b_.Const("c", Tensor(type, Shape({0}))), axis})),
-              fmt::format("INVALID_ARGUMENT: 'Mean' Op: there is no mean of no elements: {} [0]", DTypeName(type)));
+              fmt::format("{} [] 0", DTypeName(type)));  // TensorFlow's
+    EXPECT_EQ(Show(b_.Op("Mean", {b_.Const("c", Tensor(type, Shape({0, 2}))), axis})),
+              fmt::format("{} [2] 0 0", DTypeName(type)));
     EXPECT_EQ(Show(b_.Op("Sum", {b_.Const("c", Tensor(type, Shape({0}))), axis})),
               fmt::format("{} [] 0", DTypeName(type)));
     EXPECT_EQ(Show(b_.Op("Mean", {b_.Const("c", Tensor(type, Shape({0, 0}))), axis})),
@@ -72,6 +74,43 @@ TEST_F(MatrixOpsTest, IntegersWrapAround) {
   EXPECT_EQ(Show(b_.Op("Sum", {most, Scalar<std::int32_t>(0)})), "int64 [] -9223372036854775808");
   EXPECT_EQ(Show(b_.Op("Sum", {Matrix<std::int32_t>(2, {2147483647, 0, 1, 0}), Scalar<std::int32_t>(0)})),
             "int32 [2] -2147483648 0");
+}
+
+// TensorFlow 2.21's.
+TEST_F(MatrixOpsTest, TheMeanOfIntegersIsNoSumThatWrapped) {
+  const auto mean = [this](Output values, std::vector<std::int32_t> axes) {
+    return Show(b_.Op("Mean", {values, Vec(std::move(axes))}));
+  };
+  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min();
+  EXPECT_EQ(mean(Vec(std::vector<std::int32_t>(500, 10000000)), {0}), "int32 [] 10000000");
+  EXPECT_EQ(mean(Matrix<std::int32_t>(4, {kMost, kMost, kLeast, kLeast, -1, 0, 5, 2}), {1}),
+            "int32 [4] 2147483647 -2147483648 0 3");
+  EXPECT_EQ(mean(Matrix<std::int32_t>(2, {kMost, kMost, kMost, kLeast}), {0}), "int32 [2] 2147483647 0");
+  EXPECT_EQ(mean(Matrix<std::int32_t>(2, {kMost, kMost, kMost, kLeast}), {0, 1}), "int32 [] 1073741823");
+  EXPECT_EQ(mean(Matrix<std::int32_t>(3, {-3, -4, -3, 0, 7, 0}), {1}), "int32 [3] -3 -1 3");
+}
+
+// What TensorFlow 2.21 gives, or where it is itself far from it the true sum.
+TEST_F(MatrixOpsTest, LongSumsOfFloats) {
+  const auto filled = [this](std::vector<std::int32_t> dims, float value) {
+    return b_.Op("Fill", {Vec(std::move(dims)), Scalar(value)});
+  };
+  const auto expect_near = [this](Output sums, float wanted) {
+    const absl::StatusOr<Tensor> got = Get(sums);
+    ASSERT_EQ(vigil::Show(got.status()), "OK");
+    for (const float each : got->flat<float>()) EXPECT_NEAR(each, wanted, 1e-5F * wanted);
+  };
+  const auto axis = [this](std::int32_t at) { return Vec<std::int32_t>({at}); };
+  expect_near(b_.Op("Sum", {filled({1, 1000000}, 0.1F), axis(1)}), 100000.2265625F);
+  expect_near(b_.Op("Sum", {filled({1000000, 2}, 0.1F), axis(0)}), 100000);  // TensorFlow: 100958
+  expect_near(b_.Op("Sum", {filled({1000000}, 0.1F), axis(0)}), 100000.23F);
+  expect_near(b_.Op("Mean", {filled({1, 1000000}, 0.1F), axis(1)}), 0.1F);
+  expect_near(b_.Op("L2Loss", {filled({1000000}, 0.3F)}), 45000.055F);
+  expect_near(b_.Op("BiasAddGrad", {filled({1000000, 2}, 0.1F)}), 100000);  // TensorFlow: 100354
+  expect_near(b_.Op("BiasAddGrad", {filled({4, 2, 500, 500}, 0.1F)}, {.attrs = {{"data_format", std::string("NCHW")}}}),
+              100000.2265625F);
+  expect_near(b_.Op("MatMul", {filled({4, 100000}, 0.1F), filled({100000, 4}, 1)}), 9999.9990234375F);
 }
 
 }  // namespace

@@ -26,9 +26,13 @@ std::vector<T> PlainProduct(const ProductSize& size, const MatrixOperand<T>& lef
     for (std::int64_t j = 0; j < size.columns; ++j) {
       T& sum = out[static_cast<std::size_t>(i * out_step + j)];
       if (!add) sum = 0;
+      T stretch = 0;
       for (std::int64_t k = 0; k < size.depth; ++k) {
         const T product = left.data[left.rows[i] + left.columns[k]] * right.data[right.rows[k] + right.columns[j]];
-        sum = sum + product;
+        stretch = stretch + product;
+        if ((k + 1) % kProductStretch<T> != 0 && k + 1 < size.depth) continue;
+        sum = sum + stretch;
+        stretch = 0;
       }
     }
   }

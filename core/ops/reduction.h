@@ -3,6 +3,7 @@
 #ifndef VIGIL_CORE_OPS_REDUCTION_H_
 #define VIGIL_CORE_OPS_REDUCTION_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -43,10 +44,25 @@ inline std::vector<std::int64_t> ReducedDims(const Tensor& in, const std::vector
   return dims;
 }
 
-// fold(element of out, element of in) for every element of `in`, in row-major order. REQUIRES: `out` has the shape that
+// A float to which many of its size are added one by one forgets most of each. So only so many are added up as floats;
+// sums of more are made of doubles, or of such sums.
+inline constexpr std::int64_t kMostFloatsInASum = 1024;
+
+// sum_of(begin, count), a sum of elements of type T, added up over [0, n).
+template <typename T, typename SumOf>
+T SumOfStretches(std::int64_t n, SumOf sum_of) {
+  if (n <= kMostFloatsInASum) return sum_of(std::int64_t{0}, n);
+  double sum = 0;
+  for (std::int64_t begin = 0; begin < n; begin += kMostFloatsInASum) {
+    sum += sum_of(begin, std::min(kMostFloatsInASum, n - begin));
+  }
+  return static_cast<T>(sum);
+}
+
+// fold(element of out, element of in) for every element of `in`, in row-major order. REQUIRES: `to` has the shape that
 // ReducedDims() gives and holds what the fold begins with.
-template <typename T, typename Fold>
-void FoldInto(const Tensor& in, const std::vector<bool>& reduced, Tensor& out, Fold fold) {
+template <typename T, typename Out, typename Fold>
+void FoldInto(const Tensor& in, const std::vector<bool>& reduced, Out* to, Fold fold) {
   const std::vector<std::int64_t>& dims = in.shape().dims();
   std::vector<std::int64_t> step(dims.size(), 0);
   std::int64_t size = 1;
@@ -55,7 +71,6 @@ void FoldInto(const Tensor& in, const std::vector<bool>& reduced, Tensor& out, F
     step[d] = size;
     size *= dims[d];
   }
-  T* const to = out.mutable_flat<T>().data();
   std::vector<std::int64_t> index(dims.size(), 0);
   std::int64_t at = 0;
   for (const T value : in.flat<T>()) {

@@ -91,16 +91,26 @@ absl::Status ShardedFilename(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Scalars only: what savers join.
+// Element by element; a scalar goes with each.
 absl::Status StringJoin(KernelContext& c) {
-  std::string out;
+  Shape shape;
   for (int i = 0; i < c.num_inputs(); ++i) {
-    if (c.input(i).num_elements() != 1)
-      return InvalidArgument("StringJoin joins scalars here, not {}", c.input(i).Describe());
-    if (i > 0) out += c.attr_or<std::string>("separator", "");
-    out += c.input(i).scalar<std::string>();
+    const Shape& given = c.input(i).shape();
+    if (shape.rank() == 0) shape = given;
+    if (given.rank() == 0 || given == shape) continue;
+    return InvalidArgument("Input shapes do not match: {} vs. {}", shape.ToString(), given.ToString());
   }
-  c.set_output(0, Tensor::Scalar(std::move(out)));
+  const auto separator = c.attr_or<std::string>("separator", "");
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::Make(DType::kString, shape.dims()));
+  std::size_t at = 0;
+  for (std::string& joined : out.mutable_flat<std::string>()) {
+    for (int i = 0; i < c.num_inputs(); ++i) {
+      if (i > 0) joined += separator;
+      joined += c.input(i).flat<std::string>()[c.input(i).shape().rank() == 0 ? 0 : at];
+    }
+    ++at;
+  }
+  c.set_output(0, std::move(out));
   return absl::OkStatus();
 }
 

@@ -1,8 +1,10 @@
 // Shapes that are known where a node is added, and nodes that are refused there. What TensorFlow says of each op is
 // recorded in replays/ops.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,8 @@
 
 namespace vigil {
 namespace {
+
+using testing::StartsWith;
 
 class ShapeInferenceTest : public OpsTest<fakes::FakeEnv> {
  protected:
@@ -65,6 +69,65 @@ TEST_F(ShapeInferenceTest, WhatIsFedInPlaceOfAnotherIsCheckedByTheKernel) {
   const Output any = ops::PlaceholderWithDefault(b_, "any", Vec<float>({1, 2}));
   EXPECT_EQ(Known(any), "?");
   EXPECT_EQ(Show(b_.Op("AddV2", {any, Vec<float>({1, 2, 3})})), "INVALID_ARGUMENT: Incompatible shapes: [2] vs. [3]");
+}
+
+// TensorFlow refuses these, too.
+TEST_F(ShapeInferenceTest, AnAxisBeyondAnyRankIsRefused) {
+  const auto known = [](std::string op, std::vector<Output> (*inputs)(Builder&, std::int64_t), std::int64_t axis,
+                        Attrs attrs = {}) {
+    Graph graph(BuiltinOps());
+    Builder b(graph);
+    const Output out = b.Op(std::move(op), inputs(b, axis), {.attrs = std::move(attrs)});
+    return b.status().ok() ? graph.ShapeOf(out).ToString() : vigil::Show(b.status());
+  };
+  const auto one_hot = [](Builder& b, std::int64_t) -> std::vector<Output> {
+    return {b.Const("i", Tensor::Vector<std::int32_t>({1, 2})), b.Const("d", Tensor::Scalar<std::int32_t>(3)),
+            b.Const("on", Tensor::Scalar<float>(1)), b.Const("off", Tensor::Scalar<float>(0))};
+  };
+  const auto two_and_axis = [](Builder& b, std::int64_t axis) -> std::vector<Output> {
+    const Output two = b.Const("two", Tensor::Vector<std::int32_t>({1, 1}));
+    return {two, two, b.Const("axis", Tensor::Scalar(axis))};
+  };
+  const auto any_and_axis = [](Builder& b, std::int64_t axis) -> std::vector<Output> {
+    const Output any = ops::Placeholder(b, "any", DType::kInt32);
+    return {any, any, b.Const("axis", Tensor::Scalar(axis))};
+  };
+  for (const std::int64_t axis :
+       {std::int64_t{1} << 32, std::int64_t{1} << 40, std::numeric_limits<std::int64_t>::max()}) {
+    EXPECT_THAT(known("OneHot", one_hot, axis, {{"axis", axis}}),
+                StartsWith("INVALID_ARGUMENT: Shape must be at least rank"));
+    for (const std::int64_t given : {axis, -axis, -axis - 1}) {
+      EXPECT_THAT(known("ConcatV2", two_and_axis, given), StartsWith("INVALID_ARGUMENT: Shape must be at least rank"));
+      EXPECT_THAT(known("GatherV2", two_and_axis, given), StartsWith("INVALID_ARGUMENT: Shape must be at least rank"));
+      EXPECT_THAT(known("ConcatV2", any_and_axis, given), StartsWith("INVALID_ARGUMENT: Rank cannot exceed 254"));
+      EXPECT_THAT(known("GatherV2", any_and_axis, given), StartsWith("INVALID_ARGUMENT: Rank cannot exceed 254"));
+    }
+  }
+  EXPECT_EQ(known("ConcatV2", two_and_axis, 0), "[4]");
+  EXPECT_EQ(known("OneHot", one_hot, 1, {{"axis", std::int64_t{1}}}), "[2,3]");
+}
+
+// So many as the length of a vector says, which a placeholder can claim.
+TEST_F(ShapeInferenceTest, MoreDimensionsThanATensorHasAreRefused) {
+  const auto known = [](std::int64_t length, bool shape_first, std::string op, Attrs attrs = {}) {
+    Graph graph(BuiltinOps());
+    Builder b(graph);
+    const Output dims = b.Op("Placeholder", {}, {.attrs = {{"dtype", DType::kInt32}, {"shape", Shape({length})}}});
+    std::vector<Output> inputs{ops::Placeholder(b, "any", DType::kFloat), dims};
+    if (shape_first) inputs = {dims};
+    const Output out = b.Op(std::move(op), inputs, {.attrs = std::move(attrs)});
+    return b.status().ok() ? fmt::format("rank {}", graph.ShapeOf(out).rank()) : vigil::Show(b.status());
+  };
+  const Attrs random{{"dtype", DType::kFloat}};
+  EXPECT_EQ(known(254, true, "RandomUniform", random), "rank 254");
+  EXPECT_EQ(known(254, false, "Reshape"), "rank 254");
+  for (const std::int64_t length : {std::int64_t{255}, (std::int64_t{1} << 32) + 1, std::int64_t{1} << 33}) {
+    const auto refused = StartsWith(fmt::format("INVALID_ARGUMENT: Rank cannot exceed 254 but is {}", length));
+    EXPECT_THAT(known(length, true, "RandomUniform", random), refused);
+    for (const char* const op : {"Reshape", "Tile", "Transpose", "BroadcastTo"}) {
+      EXPECT_THAT(known(length, false, op), refused) << op;
+    }
+  }
 }
 
 TEST_F(ShapeInferenceTest, AnAssignmentIsHeldAgainstTheVariable) {

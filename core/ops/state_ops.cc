@@ -30,9 +30,15 @@ absl::Status ShapesDiffer(const KernelContext& c, const std::string& left, const
 absl::Status Assign(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(vigil::Variable* const variable, vigil::Variable::Of(c));
   const Tensor& value = c.input(1);
-  const PartialShape declared = DeclaredShape(c.holder());
-  if (c.attr_or<bool>("validate_shape", true) && !declared.IsCompatibleWith(value.shape())) {
-    return ShapesDiffer(c, declared.ToString(), value.shape().ToString());
+  if (c.attr_or<bool>("validate_shape", true)) {
+    PartialShape wanted = DeclaredShape(c.holder());
+    // As TensorFlow, whose variables have all of a shape: it is that of the value, if there is one.
+    if (const Tensor held = variable->Read(); held.valid() && wanted.is_fully_known()) {
+      wanted = PartialShape(held.shape());
+    }
+    if (!wanted.IsCompatibleWith(value.shape())) {
+      return ShapesDiffer(c, wanted.ToString(), value.shape().ToString());
+    }
   }
   variable->Assign(value);
   c.set_output(0, value);

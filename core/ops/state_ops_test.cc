@@ -66,6 +66,26 @@ TEST_F(StateOpsTest, OfAShapeThatIsPartlyKnownTheRestIsFree) {
   EXPECT_THAT(by_handle, HasSubstr("with shape [?,2] a value of shape [2,3]"));
 }
 
+// TensorFlow 2.21's.
+TEST_F(StateOpsTest, AnAssignmentIsHeldAgainstTheValueThatIsThere) {
+  const auto assign_to = [this](Output ref, Output value, bool validate) {
+    return Show(b_.Op("Assign", {ref, value}, {.attrs = {{"validate_shape", validate}}}));
+  };
+  const Output three = Vec<float>({4, 5, 6});
+  const Output two = Vec<float>({4, 5});
+  for (const Shape& declared : {Shape({2}), Shape()}) {
+    const Output ref = b_.Op("VariableV2", {}, {.attrs = {{"dtype", DType::kFloat}, {"shape", declared}}});
+    EXPECT_EQ(assign_to(ref, three, true),
+              fmt::format("INVALID_ARGUMENT: Assign requires shapes of both tensors to match. lhs shape= {} rhs shape= "
+                          "[3]",
+                          declared.ToString()));
+    EXPECT_EQ(assign_to(ref, Vec<float>({1, 2, 3}), false), "float [3] 1 2 3");
+    EXPECT_EQ(assign_to(ref, three, true), "float [3] 4 5 6");
+    EXPECT_EQ(assign_to(ref, two, true),
+              "INVALID_ARGUMENT: Assign requires shapes of both tensors to match. lhs shape= [3] rhs shape= [2]");
+  }
+}
+
 TEST_F(StateOpsTest, AReferencePassesThroughAssign) {
   const ops::Variable v = ops::MakeVariable(b_, "v", Scalar<std::int64_t>(1));
   const Output set = ops::Assign(b_, "set", v.ref, Scalar<std::int64_t>(10));

@@ -339,6 +339,8 @@ TEST_F(DirectSessionTest, ErrorsKeepTheirCodeAndWhatIsThrownIsOther) {
   const std::unique_ptr<Session> session = NewSession();
   EXPECT_EQ(Fetch(*session, {fail}), "STOP_ITERATION: as asked\n\t [[{{node fail}}]]");
   EXPECT_EQ(Fetch(*session, {g_.Node("Throw", "throw")}), "OTHER: thrown");
+  EXPECT_EQ(Fetch(*session, {g_.Node("Throw", "no_memory")}),
+            "RESOURCE_EXHAUSTED: OOM: no memory for 'Throw' Op\n\t [[{{node no_memory}}]]");
   EXPECT_EQ(Fetch(*session, {one_}), "1");
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "vigil/core/base/check.h"
@@ -202,7 +203,12 @@ absl::Status ExecutorState::CheckTime() const {
 absl::Status ExecutorState::ExecuteStep(const KernelCall& step) {
   VIGIL_RETURN_IF_ERROR(context_.CheckGoesOn());  // a kernel that only computes does not know how long it may take
   context_.Enter(step);
-  absl::Status status = (*step.kernel)(context_);
+  absl::Status status;
+  try {
+    status = (*step.kernel)(context_);
+  } catch (const std::bad_alloc&) {
+    status = MakeStatus(Code::kResourceExhausted, fmt::format("OOM: no memory for '{}' Op", step.node->op));
+  }
   if (status.ok()) return status;
   return WithNode(status, *step.node);
 }

@@ -1,6 +1,7 @@
 #include "vigil/core/session/test_ops.h"
 
 #include <atomic>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -118,7 +119,8 @@ OpRegistry TestOps() {
   ops.Register({.name = "Fail", .output_types = number, .compute = [](KernelContext& c) {
                   return MakeStatus(static_cast<Code>(c.attr<std::int64_t>("code")), "as asked");
                 }});
-  ops.Register({.name = "Throw", .output_types = number, .compute = [](KernelContext&) -> absl::Status {
+  ops.Register({.name = "Throw", .output_types = number, .compute = [](KernelContext& c) -> absl::Status {
+                  if (c.node().name == "no_memory") throw std::bad_alloc();
                   throw std::runtime_error("thrown");
                 }});
   ops.Register({.name = "Big", .inputs = 1, .output_types = number, .compute = Big});

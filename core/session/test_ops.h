@@ -6,7 +6,7 @@
 //   Cell             an int64 variable; Set(ref, value), Bump(ref, by) give the new value
 //   Gate             a handle; Wait(ref) blocks until Open(ref) was run
 //   SharedGate       the same, of several sessions
-//   Fail             attr "code": that error; Throw throws
+//   Fail             attr "code": that error; Throw throws (bad_alloc, if it is called "no_memory")
 //   Big(a)           a vector of 1000 int64 that begins with a
 #ifndef VIGIL_CORE_SESSION_TEST_OPS_H_
 #define VIGIL_CORE_SESSION_TEST_OPS_H_

@@ -7,6 +7,10 @@
 namespace vigil {
 
 absl::StatusOr<Shape> Shape::Make(std::vector<std::int64_t> dims) {
+  if (dims.size() > std::size_t{kMostDims}) {
+    return MakeStatus(Code::kInvalidArgument,
+                      fmt::format("Too many dimensions: {}, but at most {}", dims.size(), kMostDims));
+  }
   Shape shape(std::move(dims));
   std::int64_t counted = 1;
   for (const std::int64_t dim : shape.dims_) {

@@ -30,12 +30,14 @@ inline std::optional<std::int64_t> CheckedProduct(std::int64_t a, std::int64_t b
 
 class Shape {
  public:
+  static constexpr int kMostDims = 254;  // TensorFlow's limit
+
   Shape() = default;
   // REQUIRES: what Make() accepts, unless the shape only says what is not known (-1) and no tensor is made of it.
   Shape(std::initializer_list<std::int64_t> dims) : dims_(dims) {}
   explicit Shape(std::vector<std::int64_t> dims) : dims_(std::move(dims)) {}
-  // INVALID_ARGUMENT for a negative dimension, and for dimensions whose product (but for zeros) is more than an int64
-  // holds.
+  // INVALID_ARGUMENT for a negative dimension, for dimensions whose product (but for zeros) is more than an int64
+  // holds, and for more dimensions than kMostDims.
   static absl::StatusOr<Shape> Make(std::vector<std::int64_t> dims);
 
   int rank() const { return static_cast<int>(dims_.size()); }

@@ -59,6 +59,9 @@ TEST(TensorTest, ShapesThatCannotBeAreRefused) {
     EXPECT_THAT(Refusal(Tensor::Make(DType::kFloat, dims).status()), testing::HasSubstr("too many elements to count"));
     EXPECT_FALSE(Shape::Make(dims).ok());
   }
+  EXPECT_TRUE(Shape::Make(std::vector<std::int64_t>(254, 1)).ok());  // TensorFlow has as many
+  EXPECT_EQ(Refusal(Shape::Make(std::vector<std::int64_t>(255, 1)).status()),
+            "INVALID_ARGUMENT Too many dimensions: 255, but at most 254");
   EXPECT_EQ(Refusal(Tensor::Make(DType::kUint8, {1 << 20, 1 << 20}).status()),
             "RESOURCE_EXHAUSTED OOM when allocating tensor with shape[1048576,1048576] and type uint8: it would take "
             "more than "

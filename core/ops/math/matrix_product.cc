@@ -12,7 +12,7 @@
 namespace vigil {
 namespace {
 
-constexpr std::size_t kPanelBytes = std::size_t{16} << 10;
+constexpr std::size_t kPanelBytes = std::size_t{16} << 10;  // kProductStretch rows of a tile
 
 // How tiles are made with one kind of registers.
 template <typename T>
@@ -98,7 +98,8 @@ class Product {
   }
 
  private:
-  static constexpr std::int64_t kDepth = kPanelBytes / sizeof(T) / kMostTileColumns;
+  static constexpr std::int64_t kDepth = kProductStretch<T>;
+  static_assert(kDepth * kMostTileColumns * sizeof(T) == kPanelBytes);
 
   void MakeColumns(std::int64_t k, std::int64_t depth, std::int64_t j, std::int64_t columns, bool add) {
     const int vectors = columns > kernel_.width ? 2 : 1;

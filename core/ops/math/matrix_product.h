@@ -1,7 +1,8 @@
 // The product of two matrices, as MatMul and the convolutions need it.
 //
 // Every element of the result is a sum in one order, that of the columns of the left matrix; each product and each sum
-// is rounded by itself. So the result is the same to the bit whichever registers the machine has, whichever compiler
+// is rounded by itself. Stretches of the depth (kProductStretch) are added up for themselves, and their sums to the
+// result: a long sum of small numbers would lose most of each. So the result is the same to the bit whichever registers the machine has, whichever compiler
 // was used and however the work is cut up; the widest registers that the processor has are used (AVX2 on x86-64).
 // The operands may have any layout, also one that is only listed: a convolution reads the windows of an image where
 // they lie.
@@ -45,6 +46,10 @@ MatrixOperand<T> RowMajor(const T* data, std::int64_t columns, bool transposed =
   if (transposed) return {data, {.step = 1}, {.step = columns}};
   return {data, {.step = columns}, {.step = 1}};
 }
+
+// So many products are added up before their sum is added to the result.
+template <typename T>
+inline constexpr std::int64_t kProductStretch = 1024 / sizeof(T);
 
 // From wide to narrow.
 enum class Registers : std::uint8_t {

@@ -58,11 +58,17 @@ struct Sums {
   V second;
   Sums<V, kRows - 1> below;
 
+  // Adds what lies there.
   template <int kVectors, typename T>
-  VIGIL_INLINE void Load(const T* out, std::int64_t out_step) {
-    std::memcpy(&first, out, sizeof(V));
-    if constexpr (kVectors == 2) std::memcpy(&second, out + sizeof(V) / sizeof(T), sizeof(V));
-    below.template Load<kVectors>(out + out_step, out_step);
+  VIGIL_INLINE void AddOf(const T* out, std::int64_t out_step) {
+    V there;
+    std::memcpy(&there, out, sizeof(V));
+    first = there + first;
+    if constexpr (kVectors == 2) {
+      std::memcpy(&there, out + sizeof(V) / sizeof(T), sizeof(V));
+      second = there + second;
+    }
+    below.template AddOf<kVectors>(out + out_step, out_step);
   }
   template <int kVectors, typename T>
   VIGIL_INLINE void Store(T* out, std::int64_t out_step) const {
@@ -88,7 +94,7 @@ struct Sums {
 template <typename V>
 struct Sums<V, 0> {
   template <int kVectors, typename T>
-  VIGIL_INLINE void Load(const T*, std::int64_t) {}
+  VIGIL_INLINE void AddOf(const T*, std::int64_t) {}
   template <int kVectors, typename T>
   VIGIL_INLINE void Store(T*, std::int64_t) const {}
   VIGIL_INLINE void Clear() {}
@@ -101,11 +107,7 @@ VIGIL_INLINE void AddUp(const Tile<T>& tile) {
   const T* rows[kRows];
   for (int r = 0; r < kRows; ++r) rows[r] = tile.rows[r];
   Sums<V, kRows> sums;
-  if (tile.add) {
-    sums.template Load<kVectors>(tile.out, tile.out_step);
-  } else {
-    sums.Clear();
-  }
+  sums.Clear();
   const T* panel = tile.panel;
   for (std::int64_t k = 0; k < tile.depth; ++k, panel += tile.panel_step) {
     const std::int64_t at = kListed ? tile.columns[k] : k * tile.column_step;
@@ -118,6 +120,7 @@ VIGIL_INLINE void AddUp(const Tile<T>& tile) {
     }
     sums.template Add<kVectors>(rows, at, right, second);
   }
+  if (tile.add) sums.template AddOf<kVectors>(tile.out, tile.out_step);
   sums.template Store<kVectors>(tile.out, tile.out_step);
 }
 

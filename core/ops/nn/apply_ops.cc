@@ -13,14 +13,15 @@ namespace {
 
 // What a number must be.
 struct Limit {
-  enum class Kind : std::uint8_t { kPositive, kNotNegative, kNotPositive };
+  enum class Kind : std::uint8_t { kPositiveUnlessFlag, kNotNegative, kNotPositive };
   int input;
   Kind kind;
   const char* text;  // of the error
 
+  // `flag`: the op's (ApplyLayout), with which 0 is no less than positive.
   template <typename T>
-  bool Allows(T number) const {
-    if (kind == Kind::kPositive) return number > T(0);
+  bool Allows(T number, bool flag) const {
+    if (kind == Kind::kPositiveUnlessFlag) return number > T(0) || (flag && number == T(0));
     return kind == Kind::kNotNegative ? number >= T(0) : number <= T(0);
   }
 };
@@ -118,11 +119,12 @@ absl::Status CheckValues(const KernelContext& c, const ApplyLayout& layout, cons
     return InvalidArgument("var and {} do not have the same shape{} {}", layout.slot_names[i - 1], shape.ToString(),
                            values[i]->shape().ToString());
   }
+  const bool flag = c.attr_or<bool>(layout.flag, layout.flag_default);
   for (const Limit& limit : layout.limits) {
     const Tensor& given = c.input(limit.input);
     const bool allowed =
-        given.shape().rank() == 0 &&
-        (given.dtype() == DType::kFloat ? limit.Allows(given.scalar<float>()) : limit.Allows(given.scalar<double>()));
+        given.shape().rank() == 0 && (given.dtype() == DType::kFloat ? limit.Allows(given.scalar<float>(), flag)
+                                                                     : limit.Allows(given.scalar<double>(), flag));
     if (!allowed) return InvalidArgument("{}: {}", limit.text, given.shape().ToString());
   }
   for (const int number : layout.numbers) {
@@ -240,7 +242,7 @@ void RegisterApply(OpRegistry& registry, ApplyLayout layout) {
 
 std::vector<Limit> LimitsOfFtrl(int lr_power) {
   using Kind = Limit::Kind;
-  return {{5, Kind::kPositive, "lr is not a positive scalar (or zero if multiply_linear_by_lr is set)"},
+  return {{5, Kind::kPositiveUnlessFlag, "lr is not a positive scalar (or zero if multiply_linear_by_lr is set)"},
           {6, Kind::kNotNegative, "l1 regularization strength is not a non-negative scalar"},
           {7, Kind::kNotNegative, "l2 regularization strength is not a non-negative scalar"},
           {lr_power, Kind::kNotPositive, "lr_power is not a non-positive scalar"}};
@@ -250,6 +252,7 @@ std::vector<Limit> LimitsOfFtrl(int lr_power) {
 
 void RegisterApplyOps(OpRegistry& registry) {
   const std::vector<const char*> rms{"ms", "mom"}, centered{"mg", "ms", "mom"}, ftrl{"accum", "linear"};
+  static constexpr const char* kTimesLr = "multiply_linear_by_lr";
   RegisterApply<MomentumRule>(
       registry,
       {.name = "ApplyMomentum", .numbers = {2, 4}, .grad = 3, .flag = "use_nesterov", .slot_names = {"accum"}});
@@ -286,22 +289,24 @@ void RegisterApplyOps(OpRegistry& registry) {
                                      .grad = 9,
                                      .flag = "use_nesterov",
                                      .slot_names = {"m", "v"}});
-  RegisterApply<FtrlRule<false>>(registry,
-                                 {.name = "ApplyFtrl", .numbers = {4, 5, 6, 7}, .grad = 3, .slot_names = ftrl});
+  RegisterApply<FtrlRule<false>>(
+      registry, {.name = "ApplyFtrl", .numbers = {4, 5, 6, 7}, .grad = 3, .flag = kTimesLr, .slot_names = ftrl});
   RegisterApply<FtrlRule<true>>(registry, {.name = "SparseApplyFtrl",
                                            .numbers = {5, 6, 7, 8},
                                            .grad = 3,
                                            .indices = 4,
+                                           .flag = kTimesLr,
                                            .slot_names = ftrl,
                                            .limits = LimitsOfFtrl(8)});
-  RegisterApply<FtrlV2Rule<false>>(registry,
-                                   {.name = "ApplyFtrlV2", .numbers = {4, 5, 6, 7, 8}, .grad = 3, .slot_names = ftrl});
+  RegisterApply<FtrlV2Rule<false>>(
+      registry, {.name = "ApplyFtrlV2", .numbers = {4, 5, 6, 7, 8}, .grad = 3, .flag = kTimesLr, .slot_names = ftrl});
   std::vector<Limit> limits = LimitsOfFtrl(9);
   limits.push_back({8, Limit::Kind::kNotNegative, "l2 shrinkage regularization strength is not a non-negative scalar"});
   RegisterApply<FtrlV2Rule<true>>(registry, {.name = "SparseApplyFtrlV2",
                                              .numbers = {5, 6, 7, 8, 9},
                                              .grad = 3,
                                              .indices = 4,
+                                             .flag = kTimesLr,
                                              .slot_names = ftrl,
                                              .limits = std::move(limits)});
 }

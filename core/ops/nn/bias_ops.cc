@@ -1,8 +1,12 @@
 // BiasAdd and its gradient: one number for each channel, added everywhere.
 #include <algorithm>
+#include <span>
+#include <type_traits>
+#include <vector>
 
 #include "vigil/core/ops/nn/elements.h"
 #include "vigil/core/ops/nn/nn.h"
+#include "vigil/core/ops/reduction.h"
 
 namespace vigil {
 namespace {
@@ -53,18 +57,37 @@ absl::Status BiasAddKernel(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// What sums of many T are kept as (reduction.h).
+template <typename T>
+using LongSum = std::conditional_t<std::is_same_v<T, float>, double, T>;
+
 // Sums of the columns of a matrix, from its first row to its last one: of so few at a time that they stay in registers.
 template <typename T>
 void SumColumns(const T* all, std::int64_t rows, std::int64_t step, T* to) {
   constexpr std::int64_t kBiasesTogether = 16;
   EachStretch<kBiasesTogether, kBiasesTogether / 2>(step, [=](std::int64_t begin, auto columns) {
-    T sums[kBiasesTogether] = {};
+    LongSum<T> totals[kBiasesTogether] = {};
     const T* from = all + begin;
-    for (std::int64_t row = 0; row < rows; ++row, from += step) {
-      for (std::int64_t k = 0; k < columns; ++k) sums[k] = WrappingSum(sums[k], from[k]);
+    for (std::int64_t row = 0; row < rows;) {
+      T sums[kBiasesTogether] = {};
+      for (const std::int64_t end = std::min(rows, row + kMostFloatsInASum); row < end; ++row, from += step) {
+        for (std::int64_t k = 0; k < columns; ++k) sums[k] = WrappingSum(sums[k], from[k]);
+      }
+      for (std::int64_t k = 0; k < columns; ++k) totals[k] = WrappingSum(totals[k], LongSum<T>{sums[k]});
     }
-    std::copy_n(sums, static_cast<std::int64_t>(columns), to + begin);
+    std::transform(totals, totals + columns, to + begin, [](LongSum<T> total) { return static_cast<T>(total); });
   });
+}
+
+// The same of images, whose channels lie apart: of each there are `inner` elements side by side.
+template <typename T, typename Sum>
+void SumChannels(std::span<const T> all, std::int64_t channels, std::int64_t inner, Sum* to) {
+  const T* from = all.data();
+  const T* const end = from + all.size();
+  const std::int64_t block = channels * inner;
+  for (; from != end; from += block) {
+    for (std::int64_t k = 0; k < block; ++k) to[k / inner] = WrappingSum(to[k / inner], Sum{from[k]});
+  }
 }
 
 absl::Status BiasAddGradKernel(KernelContext& c) {
@@ -79,13 +102,13 @@ absl::Status BiasAddGradKernel(KernelContext& c) {
     const std::int64_t inner =
         ElementsOf(in.shape().dims(), static_cast<std::size_t>(axis) + 1, in.shape().dims().size());
     const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
-      const T* from = in.flat<T>().data();
+      const std::int64_t count = in.num_elements() / channels;
       T* const to = out.mutable_flat<T>().data();
-      if (inner == 1) return SumColumns(from, in.num_elements() / channels, channels, to);
-      const std::int64_t block = channels * inner;
-      for (std::int64_t at = 0; at < in.num_elements(); at += block, from += block) {
-        for (std::int64_t k = 0; k < block; ++k) to[k / inner] = WrappingSum(to[k / inner], from[k]);
-      }
+      if (inner == 1) return SumColumns(in.flat<T>().data(), count, channels, to);
+      if (count <= kMostFloatsInASum) return SumChannels(in.flat<T>(), channels, inner, to);
+      std::vector<LongSum<T>> totals(static_cast<std::size_t>(channels));
+      SumChannels(in.flat<T>(), channels, inner, totals.data());
+      std::ranges::transform(totals, to, [](LongSum<T> total) { return static_cast<T>(total); });
     });
     if (!known) return NoKernel(c);
   }

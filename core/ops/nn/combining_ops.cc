@@ -110,6 +110,7 @@ absl::Status DivisionKernel(KernelContext& c) {
 }
 
 absl::Status UnequalKernel(KernelContext& c) {
+  if (GivesOneForUnlikeShapes(c, true)) return absl::OkStatus();
   absl::Status status;
   Tensor out;
   const bool known = ForNumeric(c.input(0).dtype(), [&]<typename T>() {
@@ -176,6 +177,7 @@ absl::Status ClipKernel(KernelContext& c) {
 
 absl::StatusOr<std::vector<DType>> UnequalTypes(const Node& node, const std::vector<DType>& inputs) {
   VIGIL_RETURN_IF_ERROR(OneTypeOf<Elements::kNumeric>(node, inputs).status());
+  VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, "incompatible_shape_error"));
   return std::vector<DType>{DType::kBool};
 }
 

@@ -115,7 +115,7 @@ absl::Status TileKernel(KernelContext& c) {
 
 absl::Status BroadcastToKernel(KernelContext& c) {
   const Tensor& in = c.input(0);
-  if (c.input(1).shape().rank() > 1) {
+  if (c.input(1).shape().rank() != 1) {
     return InvalidArgument("shape must be a vector of {{int32,int64}}, got shape {}", c.input(1).shape().ToString());
   }
   VIGIL_ASSIGN_OR_RETURN(std::vector<std::int64_t> dims, Integers(c.input(1)));

@@ -54,7 +54,7 @@ absl::Status FoldTo(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(
       Tensor out, Tensor::MakeUnwritten(in.dtype(), ReducedDims(in, reduced, c.attr_or<bool>("keep_dims", false))));
   std::ranges::fill(out.mutable_flat<T>(), Fold::template kFirst<T>);
-  FoldInto<T>(in, reduced, out, Fold());
+  FoldInto<T>(in, reduced, out.mutable_flat<T>().data(), Fold());
   c.set_output(0, std::move(out));
   return absl::OkStatus();
 }
@@ -129,7 +129,10 @@ absl::Status BestKernel(KernelContext& c) {
 absl::Status L2LossKernel(KernelContext& c) {
   absl::Status status;
   const bool known = ForFloating(c.input(0).dtype(), [&]<typename T>() {
-    const T sum = c.input(0).num_elements() == 0 ? T(0) : AsArray<T>(c.input(0)).square().sum();
+    const auto all = AsArray<T>(c.input(0));
+    const T sum = SumOfStretches<T>(all.size(), [&all](std::int64_t begin, std::int64_t count) {
+      return count == 0 ? T(0) : all.segment(begin, count).square().sum();
+    });
     c.set_output(0, Tensor::Scalar<T>(sum * T(0.5)));
   });
   return known ? status : NoKernel(c);

@@ -17,7 +17,8 @@ absl::Status GatherKernel(KernelContext& c) {
   if (params.shape().rank() < 1) return InvalidArgument("params must be at least 1 dimensional");
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> indices, Integers(c.input(1)));
   const std::int64_t rows = params.shape().dim(0);
-  for (std::size_t i = 0; i < indices.size(); ++i) {
+  const std::int64_t size = RowSize(params.shape());
+  for (std::size_t i = 0; i < indices.size() && size > 0; ++i) {
     if (indices[i] < 0 || indices[i] >= rows) {
       return InvalidArgument("{} = {} is not in [0, {})", ElementName("indices", c.input(1).shape(), i), indices[i],
                              rows);
@@ -26,7 +27,6 @@ absl::Status GatherKernel(KernelContext& c) {
   std::vector<std::int64_t> dims = c.input(1).shape().dims();
   dims.insert(dims.end(), params.shape().dims().begin() + 1, params.shape().dims().end());
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(params.dtype(), std::move(dims)));
-  const std::int64_t size = out.num_elements() == 0 ? 0 : RowSize(params.shape());
   std::int64_t to = 0;
   for (std::size_t i = 0; i < indices.size() && size > 0; ++i, to += size) {
     CopyElements(params, indices[i] * size, out, to, size);
@@ -50,7 +50,7 @@ absl::Status UnsortedSegmentSumKernel(KernelContext& c) {
                            c.input(1).shape().ToString());
   }
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> ids, Integers(c.input(1)));
-  for (std::size_t i = 0; i < ids.size(); ++i) {
+  for (std::size_t i = 0; i < ids.size() && data.num_elements() > 0; ++i) {
     if (ids[i] >= count[0]) {
       return InvalidArgument("{} = {} is out of range [0, {})", ElementName("segment_ids", c.input(1).shape(), i),
                              ids[i], count[0]);

@@ -59,7 +59,8 @@ absl::Status ExpandDimsKernel(KernelContext& c) {
   }
   std::vector<std::int64_t> dims = in.shape().dims();
   dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(given[0] < 0 ? given[0] + rank + 1 : given[0]), 1);
-  c.set_output(0, in.Reshaped(Shape(std::move(dims))));
+  VIGIL_ASSIGN_OR_RETURN(Shape shape, Shape::Make(std::move(dims)));
+  c.set_output(0, in.Reshaped(std::move(shape)));
   return absl::OkStatus();
 }
 

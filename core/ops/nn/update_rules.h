@@ -12,7 +12,8 @@
 namespace vigil {
 
 // Each rule: how many slots and numbers its op has, and what it does. `slots` are in the order of the op's inputs, and
-// so are `numbers`; `flag` is the op's boolean attribute (use_nesterov, update_slots), if it has one.
+// so are `numbers`; `flag` is the op's boolean attribute (use_nesterov, update_slots, multiply_linear_by_lr), if it has
+// one.
 
 struct MomentumRule {
   static constexpr std::size_t kSlots = 1;
@@ -102,19 +103,31 @@ struct AdamRule {
   }
 };
 
-// Of what is not a number the dense kernel makes 0, the sparse one does not.
+template <typename T>
+struct FtrlNumbers {
+  T lr, l1, l2, lr_power;
+};
+
+// `times_lr`: `linear` is kept multiplied by lr, which may then be 0. Of what is not a number the dense kernel makes 0,
+// the sparse one does not.
 template <bool kSparse, typename T>
-void ApplyFtrlTo(T& var, T& accum, T& linear, T lr, T l1, T l2, T lr_power, T grad, T shrunk) {
+void ApplyFtrlTo(T& var, const std::array<T*, 2>& slots, const FtrlNumbers<T>& numbers, bool times_lr, T grad,
+                 T shrunk) {
+  const auto [lr, l1, l2, lr_power] = numbers;
+  T& accum = *slots[0];
+  T& linear = *slots[1];
   const T more = accum + grad * grad;
-  const auto power = [lr_power](T x) { return lr_power == T(-0.5) ? std::sqrt(x) : std::pow(x, -lr_power); };
+  const auto power = [exponent = lr_power](T x) { return exponent == T(-0.5) ? std::sqrt(x) : std::pow(x, -exponent); };
   const T power_of_more = power(more);
-  linear += shrunk - (power_of_more - power(accum)) / lr * var;
-  const T quadratic = power_of_more / lr + T(2) * l2;
+  const T growth = power_of_more - power(accum);
+  linear += times_lr ? shrunk * lr - growth * var : shrunk - growth / lr * var;
+  const T quadratic = times_lr ? power_of_more + T(2) * l2 * lr : power_of_more / lr + T(2) * l2;
+  const T limit = times_lr ? l1 * lr : l1;
   if constexpr (kSparse) {
-    var = (std::max(std::min(linear, l1), -l1) - linear) / quadratic;
+    var = (std::max(std::min(linear, limit), -limit) - linear) / quadratic;
   } else {
     const T sign = linear > T(0) ? T(1) : linear < T(0) ? T(-1) : T(0);
-    var = std::abs(linear) > l1 ? (l1 * sign - linear) / quadratic : T(0);
+    var = std::abs(linear) > limit ? (limit * sign - linear) / quadratic : T(0);
   }
   accum = more;
 }
@@ -124,9 +137,10 @@ struct FtrlRule {
   static constexpr std::size_t kSlots = 2;    // accum, linear
   static constexpr std::size_t kNumbers = 4;  // lr, l1, l2, lr_power
   template <typename T>
-  static void Apply(T& var, const std::array<T*, kSlots>& slots, const std::array<T, kNumbers>& numbers, bool, T grad) {
+  static void Apply(T& var, const std::array<T*, kSlots>& slots, const std::array<T, kNumbers>& numbers, bool times_lr,
+                    T grad) {
     const auto [lr, l1, l2, lr_power] = numbers;
-    ApplyFtrlTo<kSparse>(var, *slots[0], *slots[1], lr, l1, l2, lr_power, grad, grad);
+    ApplyFtrlTo<kSparse>(var, slots, FtrlNumbers<T>{lr, l1, l2, lr_power}, times_lr, grad, grad);
   }
 };
 
@@ -135,9 +149,11 @@ struct FtrlV2Rule {
   static constexpr std::size_t kSlots = 2;    // accum, linear
   static constexpr std::size_t kNumbers = 5;  // lr, l1, l2, l2_shrinkage, lr_power
   template <typename T>
-  static void Apply(T& var, const std::array<T*, kSlots>& slots, const std::array<T, kNumbers>& numbers, bool, T grad) {
+  static void Apply(T& var, const std::array<T*, kSlots>& slots, const std::array<T, kNumbers>& numbers, bool times_lr,
+                    T grad) {
     const auto [lr, l1, l2, shrinkage, lr_power] = numbers;
-    ApplyFtrlTo<kSparse>(var, *slots[0], *slots[1], lr, l1, l2, lr_power, grad, grad + T(2) * shrinkage * var);
+    ApplyFtrlTo<kSparse>(var, slots, FtrlNumbers<T>{lr, l1, l2, lr_power}, times_lr, grad,
+                         grad + T(2) * shrinkage * var);
   }
 };
 

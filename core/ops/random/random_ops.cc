@@ -18,7 +18,7 @@ using Types = absl::StatusOr<std::vector<DType>>;
 // Elements yet to be written, of the shape that the first input says.
 absl::StatusOr<Tensor> Wanted(const KernelContext& c, DType dtype) {
   const Tensor& shape = c.input(0);
-  if (shape.shape().rank() > 1) {
+  if (shape.shape().rank() != 1) {
     return InvalidArgument("shape must be a vector of {{int32,int64}}, got shape {}", shape.shape().ToString());
   }
   VIGIL_ASSIGN_OR_RETURN(std::vector<std::int64_t> dims, Integers(shape));

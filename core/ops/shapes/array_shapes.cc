@@ -90,7 +90,12 @@ double NumberIn(const Tensor& scalar) {
   return value;
 }
 
-// Range of integers; those of floating-point numbers are counted in the way of the kernel.
+// Counted in T, as the kernel of floating-point numbers does.
+template <typename T>
+double StepsBetween(double from, double to, double by) {
+  return std::ceil(std::abs((static_cast<T>(to) - static_cast<T>(from)) / static_cast<T>(by)));
+}
+
 absl::StatusOr<std::int64_t> StepsIn(const Tensor& start, const Tensor& limit, const Tensor& delta) {
   const double from = NumberIn(start), to = NumberIn(limit), by = NumberIn(delta);
   if (by == 0) return InvalidArgument("Requires delta != 0");
@@ -99,7 +104,8 @@ absl::StatusOr<std::int64_t> StepsIn(const Tensor& start, const Tensor& limit, c
                            from, to);
   }
   static constexpr double kExact = 9e15;  // integers up to here are doubles, too
-  const double steps = std::ceil(std::abs((to - from) / by));
+  const double steps =
+      start.dtype() == DType::kFloat ? StepsBetween<float>(from, to, by) : StepsBetween<double>(from, to, by);
   const bool is_exact = steps < kExact && std::abs(from) < kExact && std::abs(to) < kExact;
   return is_exact ? static_cast<std::int64_t>(steps) : kUnknownDim;
 }

@@ -31,8 +31,8 @@ absl::Status ConcatShape(InferenceContext& c) {
   VIGIL_RETURN_IF_ERROR(RequireRank(c, n, 0));
   VIGIL_ASSIGN_OR_RETURN(const std::optional<std::int64_t> given, c.Integer(n));
   if (!given.has_value()) return ConcatOfUnknownAxis(c, n);
-  const int axis = static_cast<int>(*given);
-  const int least_rank = axis < 0 ? -axis : axis + 1;
+  const std::int64_t least_rank = RankWithAxis(*given);
+  const int axis = static_cast<int>(*given);  // of no use unless an input can have that rank
   PartialShape before, after;
   std::int64_t length = 0;
   for (int i = n - 1; i >= 0; --i) {

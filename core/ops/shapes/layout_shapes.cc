@@ -11,9 +11,10 @@ absl::Status TransposeShape(InferenceContext& c) {
   const std::int64_t entries = ElementsIn(c.input(1));
   const Tensor* const perm = c.constant(1);
   if (!in.has_rank() && entries < 0 && perm == nullptr) return absl::OkStatus();
-  const auto rank = static_cast<int>(in.has_rank() ? in.rank() : entries >= 0 ? entries : perm->num_elements());
-  if (!in.has_rank() && rank < 2) return absl::OkStatus();
-  VIGIL_ASSIGN_OR_RETURN(in, WithRank(in, rank));
+  const std::int64_t wanted = in.has_rank() ? in.rank() : entries >= 0 ? entries : perm->num_elements();
+  if (!in.has_rank() && wanted < 2) return absl::OkStatus();
+  VIGIL_ASSIGN_OR_RETURN(in, WithRank(in, wanted));
+  const int rank = in.rank();
   VIGIL_RETURN_IF_ERROR(RequireRank(c, 1, 1));
   VIGIL_RETURN_IF_ERROR(WithValue(entries, rank).status());
   PartialShape out = PartialShape::OfRank(rank);
@@ -54,7 +55,7 @@ absl::Status PadShape(InferenceContext& c) {
   VIGIL_RETURN_IF_ERROR(WithValue(paddings.dim(1), 2).status());
   const std::int64_t rank = paddings.dim(0);
   if (rank >= 0) {
-    VIGIL_ASSIGN_OR_RETURN(in, WithRank(in, static_cast<int>(rank)));
+    VIGIL_ASSIGN_OR_RETURN(in, WithRank(in, rank));
   } else if (in.has_rank()) {
     VIGIL_RETURN_IF_ERROR(WithValue(rank, in.rank()).status());
   }
@@ -64,7 +65,7 @@ absl::Status PadShape(InferenceContext& c) {
     return absl::OkStatus();
   }
   const std::vector<std::int64_t> widths = ValuesOf(*value);
-  VIGIL_ASSIGN_OR_RETURN(in, WithRank(in, static_cast<int>(widths.size() / 2)));
+  VIGIL_ASSIGN_OR_RETURN(in, WithRank(in, static_cast<std::int64_t>(widths.size() / 2)));
   for (int i = 0; i < in.rank(); ++i) {
     const std::int64_t before = widths[static_cast<std::size_t>(2 * i)];
     const std::int64_t after = widths[static_cast<std::size_t>(2 * i + 1)];
@@ -88,7 +89,7 @@ absl::Status OneHotShape(InferenceContext& c) {
   }
   const PartialShape& indices = c.input(0);
   if (!indices.has_rank()) return absl::OkStatus();
-  VIGIL_RETURN_IF_ERROR(WithRankAtLeast(indices, static_cast<int>(axis)).status());
+  VIGIL_RETURN_IF_ERROR(WithRankAtLeast(indices, axis).status());
   std::vector<std::int64_t> dims = indices.dims();
   dims.insert(axis < 0 ? dims.end() : dims.begin() + axis, depth);
   c.set_output(0, PartialShape(std::move(dims)));

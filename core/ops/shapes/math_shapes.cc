@@ -99,6 +99,22 @@ absl::Status SelectV2Shape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+// Equal, NotEqual: shapes that do not go together may be allowed, then a scalar comes out.
+absl::Status EqualShape(InferenceContext& c) {
+  if (c.attr_or<bool>("incompatible_shape_error", true)) return Broadcast(c);
+  const PartialShape& a = c.input(0);
+  const PartialShape& b = c.input(1);
+  if (!a.has_rank() || !b.has_rank()) return absl::OkStatus();
+  bool open = false;  // whether they go together is not known
+  for (int i = std::min(a.rank(), b.rank()); i > 0; --i) {
+    const std::int64_t x = a.dim(-i), y = b.dim(-i);
+    if (x == 1 || y == 1 || (x == y && x >= 0)) continue;
+    if (x >= 0 && y >= 0) return ScalarShapes(c);
+    open = true;
+  }
+  return open ? absl::OkStatus() : Broadcast(c);
+}
+
 }  // namespace
 
 void RegisterMathShapes(OpRegistry& registry) {
@@ -115,15 +131,17 @@ void RegisterMathShapes(OpRegistry& registry) {
   for (const std::string_view op : {"ReluGrad", "Relu6Grad", "EluGrad", "SoftplusGrad"}) {
     registry.Infer(op, MergedInputs);
   }
-  for (const std::string_view op : {"AddV2", "Sub", "Mul", "RealDiv", "Less", "LessEqual", "Greater", "GreaterEqual",
-                                    "Equal", "NotEqual", "Maximum", "Minimum", "SquaredDifference", "DivNoNan", "Pow",
-                                    "FloorDiv", "FloorMod", "LogicalAnd", "LogicalOr"}) {
+  for (const std::string_view op :
+       {"AddV2", "Sub", "Mul", "RealDiv", "Less", "LessEqual", "Greater", "GreaterEqual", "Maximum", "Minimum",
+        "SquaredDifference", "DivNoNan", "Pow", "FloorDiv", "FloorMod", "LogicalAnd", "LogicalOr"}) {
     registry.Infer(op, Broadcast);
   }
   for (const std::string_view op : {"Sum", "Mean", "Max", "Min", "Prod", "All", "Any"}) {
     registry.Infer(op, ReductionShape);
   }
   Register(registry, {{"MatMul", MatMulShape},
+                      {"Equal", EqualShape},
+                      {"NotEqual", EqualShape},
                       {"ArgMax", BestShape},
                       {"ArgMin", BestShape},
                       {"AddN", AddNShape},

@@ -7,6 +7,7 @@
 #ifndef VIGIL_CORE_OPS_SHAPES_SHAPE_FNS_H_
 #define VIGIL_CORE_OPS_SHAPES_SHAPE_FNS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
@@ -59,6 +60,12 @@ absl::StatusOr<PartialShape> BroadcastShapes(const PartialShape& a, const Partia
 
 // An axis that may count from the end, as a place. REQUIRES: -rank <= axis < rank.
 inline int FromFront(std::int64_t axis, int rank) { return static_cast<int>(axis < 0 ? axis + rank : axis); }
+// The least rank that has such an axis, counted from either end. What is far beyond any rank may stand for another
+// such.
+inline std::int64_t RankWithAxis(std::int64_t axis) {
+  static constexpr std::int64_t kBeyond = std::int64_t{1} << 40;
+  return axis < 0 ? -std::max(axis, -kBeyond) : std::min(axis, kBeyond) + 1;
+}
 // Dimension i of a shape of which perhaps not even the rank is known; negative ones count from the end.
 inline std::int64_t DimOf(const PartialShape& shape, int i) { return shape.has_rank() ? shape.dim(i) : kUnknownDim; }
 // The shape without a rank if it has none, else one with another dimension i.

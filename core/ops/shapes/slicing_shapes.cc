@@ -14,7 +14,7 @@ absl::Status SliceShape(InferenceContext& c) {
   VIGIL_ASSIGN_OR_RETURN(const PartialShape size_shape, WithRank(c.input(2), 1));
   VIGIL_ASSIGN_OR_RETURN(const PartialShape entries, Merge(begin_shape, size_shape));
   if (entries.dim(0) >= 0) {
-    VIGIL_ASSIGN_OR_RETURN(in, WithRank(in, static_cast<int>(entries.dim(0))));
+    VIGIL_ASSIGN_OR_RETURN(in, WithRank(in, entries.dim(0)));
   }
   VIGIL_ASSIGN_OR_RETURN(PartialShape begin, c.ShapeFromInput(1));
   const Tensor* const sizes = c.constant(2);
@@ -29,7 +29,7 @@ absl::Status SliceShape(InferenceContext& c) {
     return absl::OkStatus();
   }
   std::vector<std::int64_t> dims = ValuesOf(*sizes);
-  VIGIL_ASSIGN_OR_RETURN(begin, WithRank(begin, static_cast<int>(dims.size())));
+  VIGIL_ASSIGN_OR_RETURN(begin, WithRank(begin, static_cast<std::int64_t>(dims.size())));
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] < -1) dims[i] = kUnknownDim;  // no run will take it
     if (dims[i] != -1) continue;
@@ -169,8 +169,8 @@ absl::Status GatherV2Shape(InferenceContext& c) {
     }
     return absl::OkStatus();
   }
+  VIGIL_ASSIGN_OR_RETURN(params, WithRankAtLeast(params, RankWithAxis(*given)));
   const int axis = static_cast<int>(*given);
-  VIGIL_ASSIGN_OR_RETURN(params, WithRankAtLeast(params, axis < 0 ? -axis : axis + 1));
   VIGIL_ASSIGN_OR_RETURN(const PartialShape before, Subshape(params, 0, axis));
   VIGIL_ASSIGN_OR_RETURN(const PartialShape after, Behind(params, axis));
   c.set_output(0, Concatenate(Concatenate(before, indices), after));
