@@ -178,6 +178,7 @@ absl::Status ReadParts(ExploreArguments& arguments, const CLI::App& app) {
   if (!ParseShard(arguments.shard, options.shard, options.shards))
     return UsageError(fmt::format("--shard: expected I/N with I between 1 and N, got '{}'", arguments.shard));
   options.jobs = JobsOf(arguments.crew);
+  options.version = VIGIL_VERSION;
   return ReadPlayLimit(arguments.crew, options.limits);
 }
 
@@ -203,6 +204,7 @@ int ExploreAJob(ExploreArguments arguments, const CLI::App& app) {
   every.options.limits = given.limits;
   every.options.failures = given.failures;
   every.options.state = given.state;
+  every.options.version = given.version;
   every.options.plant = arguments.schedules.options.plant;
   every.failures_given = arguments.failures_given;
   every.json = arguments.json;
