@@ -157,7 +157,7 @@ class ExploreRun {
     if (!summary.ok()) return results_.Refuse(summary.status());
     results_.Print(ExploreText(options, *summary));
     if (results_.wants_json()) results_.WriteJson(ExploreJson(options, *summary, failures_));
-    return results_.End(summary->counts.failed == 0);
+    return results_.End(summary->counts.failed == 0 && !summary->given_up);
   }
 
  private:
