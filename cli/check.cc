@@ -240,7 +240,7 @@ class CheckRun {
     WriteFaults(summary);
     const bool nothing = summary.passed() + summary.failed() == 0 && !player_.empty();
     if (nothing && !results_.interrupted()) results_.Fail("the player has played nothing");
-    return results_.End(summary.failed() == 0);
+    return results_.End(summary.failed() == 0 && !summary.given_up());
   }
 
  private:

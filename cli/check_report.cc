@@ -6,6 +6,7 @@
 #include "fmt/format.h"
 #include "vigil/properties/campaign/suites.h"
 #include "vigil/properties/rules/rules.h"
+#include "vigil/replays/crew/crew.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/format/json_writer.h"
 
@@ -57,14 +58,15 @@ std::string SuiteText(const std::string& name, const SuiteCount& count, const Ch
   std::string text = fmt::format("suite {}: {} passed, {} failed\n", name, count.passed, count.failed);
   if (count.seeds.has_value()) text += fmt::format("  seeds {}\n", SeedsText(name, count, options, stopped));
   for (const auto& [reason, times] : count.not_played) text += fmt::format("  {:>8}  not played: {}\n", times, reason);
-  if (count.given_up) text += "  given up: too many of them crash, or do not end; the rest was not played\n";
+  if (count.given_up) text += fmt::format("  {}", replays::kGivenUp);
   if (count.untold_count > 0) {
     std::string ids;
     for (const std::string& id : count.untold) ids += (ids.empty() ? "" : ", ") + replays::Escaped(id);
     text += fmt::format("  {} of them are not told: {}{}\n", count.untold_count, ids,
                         count.untold_count > count.untold.size() ? ", ..." : "");
   }
-  if (count.played() == 0 && count.unreadable == 0 && count.not_played.empty()) text += Nothing(name, options, stopped);
+  if (count.played() == 0 && count.unreadable == 0 && count.not_played.empty() && !count.given_up)
+    text += Nothing(name, options, stopped);
   return text;
 }
 
@@ -159,6 +161,7 @@ std::string CheckJson(const properties::CheckOptions& options, const CheckSummar
     w.Key(name).Open('{').Key("passed").Natural(count.passed).Key("failed").Natural(count.failed);
     if (count.seeds.has_value()) w.Key("seeds").String(fmt::format("{}..{}", count.seeds->first, count.seeds->second));
     if (options.shards > 1) w.Key("shard").String(fmt::format("{}/{}", options.shard, options.shards));
+    if (count.given_up) w.Key("given_up").Bool(true);
     if (!count.not_played.empty()) {
       w.Key("not_played").Open('{');
       for (const auto& [reason, times] : count.not_played) w.Key(reason).Natural(times);

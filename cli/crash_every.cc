@@ -15,6 +15,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/real/system_clock.h"
+#include "vigil/replays/crew/crew.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/format/json_writer.h"
 
@@ -77,7 +78,7 @@ class CrashEveryCommand {
     if (!summary.ok()) return results_.Refuse(summary.status());
     results_.Print(CrashEveryText(options, *summary));
     if (results_.wants_json()) results_.WriteJson(CrashEveryJson(options, *summary, failures_));
-    return results_.End(summary->counts.failed == 0);
+    return results_.End(summary->counts.failed == 0 && !summary->given_up);
   }
 
  private:
@@ -160,7 +161,7 @@ std::string CrashEveryText(const CrashEveryOptions& options, const CrashEverySum
   for (const auto& [what, count] : counts.ends) text += CourseRow(count, replays::Escaped(what));
   text += "\n";
   for (const auto& [rule, count] : counts.violated) text += fmt::format("FAILED {}: {} plays\n", rule, Grouped(count));
-  if (summary.given_up) text += "given up: too many of them crash, or do not end; the rest was not played\n";
+  if (summary.given_up) text += replays::kGivenUp;
   if (summary.stopped) {
     text += fmt::format("interrupted: {} {} were left out\n", Grouped(summary.planned - counts.begun),
                         options.pairs ? "first faults" : "faults");

@@ -158,7 +158,7 @@ class ExploreRun {
     if (!summary.ok()) return results_.Refuse(summary.status());
     results_.Print(ExploreText(options, *summary));
     if (results_.wants_json()) results_.WriteJson(ExploreJson(options, *summary, failures_));
-    return results_.End(summary->counts.failed == 0);
+    return results_.End(summary->counts.failed == 0 && !summary->given_up);
   }
 
  private:
@@ -179,6 +179,7 @@ absl::Status ReadParts(ExploreArguments& arguments, const CLI::App& app) {
   if (!ParseShard(arguments.shard, options.shard, options.shards))
     return UsageError(fmt::format("--shard: expected I/N with I between 1 and N, got '{}'", arguments.shard));
   options.jobs = JobsOf(arguments.crew);
+  options.version = VIGIL_VERSION;
   return ReadPlayLimit(arguments.crew, options.limits);
 }
 
@@ -204,6 +205,7 @@ int ExploreAJob(ExploreArguments arguments, const CLI::App& app) {
   every.options.limits = given.limits;
   every.options.failures = given.failures;
   every.options.state = given.state;
+  every.options.version = given.version;
   every.options.plant = arguments.schedules.options.plant;
   every.failures_given = arguments.failures_given;
   every.json = arguments.json;

@@ -5,6 +5,7 @@
 
 #include "fmt/format.h"
 #include "vigil/properties/rules/rules.h"
+#include "vigil/replays/crew/crew.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/format/json_writer.h"
 
@@ -36,6 +37,7 @@ std::string ExploreText(const ExploreOptions& options, const ExploreSummary& sum
   text += "\n";
   for (const auto& [rule, count] : counts.violated)
     text += fmt::format("FAILED {}: {} scenarios\n", rule, Grouped(count));
+  if (summary.given_up) text += replays::kGivenUp;
   if (summary.stopped) {
     text += fmt::format("interrupted: {} scenarios were left out\n", Grouped(summary.planned - counts.played));
     if (!options.state.empty()) text += "the same command goes on from here\n";
@@ -53,6 +55,7 @@ std::string ExploreJson(const ExploreOptions& options, const ExploreSummary& sum
   w.Key("shard").String(fmt::format("{}/{}", options.shard, options.shards)).Key("formula").String(summary.formula);
   w.Newline().Key("scenarios").Natural(summary.total).Key("planned").Natural(summary.planned);
   w.Key("played").Natural(counts.played).Key("interrupted").Bool(summary.stopped);
+  if (summary.given_up) w.Key("given_up").Bool(true);
   w.Newline().Key("traces").Natural(counts.traces.size()).Key("every_fault_fired").Natural(counts.all_fired);
   w.Key("disagreements").Natural(counts.disagreements).Key("broke_a_rule").Natural(counts.violations);
   w.Newline().Key("ends").Open('{');

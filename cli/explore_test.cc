@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "fmt/format.h"
 #include "vigil/cli/run_program.h"
 
 namespace vigil::cli {
@@ -13,6 +14,7 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class ExploreProgramTest : public ::testing::Test {
@@ -102,6 +104,50 @@ TEST_F(ExploreProgramTest, GoesOnAfterCtrlC) {
   const Ran other = Run("$VIGIL explore --hooks 1 --state s");
   EXPECT_EQ(other.code, 2);
   EXPECT_THAT(other.err, HasSubstr("The state file s cannot be used: it was not kept by an exploration with these"));
+}
+
+// What one core has kept says nothing of another one.
+TEST_F(ExploreProgramTest, GoesOnWithTheSamePlayerOnly) {
+  const std::string scope = "$VIGIL explore --hooks 1 --runs 1 --faults 1 --state s";
+  EXPECT_EQ(Run(scope).code, 0);
+  EXPECT_EQ(Run(scope).code, 0);
+  const Ran player = Run(scope + " --player \"$VIGIL player\"");
+  EXPECT_EQ(player.code, 2) << player.out;
+  EXPECT_THAT(player.err, HasSubstr("The state file s cannot be used: it was not kept by an exploration with these"));
+  const std::string job = "$VIGIL explore --cluster tiny --crash-every --shard 1/200 --state j";
+  EXPECT_EQ(Run(job).code, 0);
+  const Ran plant = Run(job + " --plant init.throws_through");
+  EXPECT_EQ(plant.code, 2) << plant.out;
+  if (plant.err.find("This build has no planted bugs") != std::string::npos) return;
+  EXPECT_THAT(plant.err, HasSubstr("The state file j cannot be used: it was not kept by an exploration with these"));
+}
+
+TEST_F(ExploreProgramTest, AFirstFaultThatCrashesAloneIsFoundOnce) {
+  const Ran ran = Run(
+      "$VIGIL explore --cluster tiny --crash-every --pairs --shard 20/1000000 --plant init.throws_through --state s");
+  if (ran.err.find("This build has no planted bugs") != std::string::npos) return;
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  EXPECT_THAT(ran.out, ContainsRegex("\n  VIGIL_PRESET=dev ./vigil replay failures/crash.uncaught_exception-tiny_.* "
+                                     "--plant init.throws_through\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\n           1  first faults, each with all that can follow\n"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("given up")));
+  EXPECT_THAT(ran.out, EndsWith("\nFAILED crash.uncaught_exception: 1 plays\n0 passed, 1 failed\n"));
+  EXPECT_EQ(Run("ls failures | wc -l").out, "1\n");
+}
+
+TEST_F(ExploreProgramTest, AJobThatCrashesWithoutFaultsIsAFinding) {
+  for (const char* const how : {"--crash-every", "--guided 10"}) {
+    const Ran ran =
+        Run(fmt::format("rm -rf failures; $VIGIL explore --cluster tiny {} --json out.json "
+                        "--plant session.null_in_after_run",
+                        how));
+    if (ran.err.find("This build has no planted bugs") != std::string::npos) return;
+    EXPECT_EQ(ran.code, 1) << how << ran.err;
+    EXPECT_THAT(ran.out, ContainsRegex("^FAILED tiny: crash\\.(signal_segv|sanitizer)\n")) << how;
+    EXPECT_THAT(ran.out, EndsWith("\n0 passed, 1 failed\n")) << how;
+    EXPECT_THAT(folder_.Read("out.json"), ContainsRegex("\"file\":\"failures/crash\\.[a-z_]+-tiny\\.json\"")) << how;
+    EXPECT_EQ(Run("ls failures | wc -l").out, "1\n") << how;
+  }
 }
 
 TEST_F(ExploreProgramTest, TellsMisuse) {

@@ -10,6 +10,7 @@
 #include "vigil/cli/results.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/real/system_clock.h"
+#include "vigil/replays/crew/crew.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/format/json_writer.h"
 
@@ -41,7 +42,7 @@ std::string GuidedText(const GuidedOptions& options, const GuidedSummary& summar
   text += "\n";
   for (const auto& [rule, count] : counts.violated) text += fmt::format("FAILED {}: {} plays\n", rule, Grouped(count));
   if (summary.first_failure > 0) text += fmt::format("the first by play {}\n", Grouped(summary.first_failure));
-  if (summary.given_up) text += "given up: too many of them crash, or do not end; the rest was not played\n";
+  if (summary.given_up) text += replays::kGivenUp;
   if (summary.stopped)
     text += fmt::format("interrupted: {} plays were left out\n", Grouped(options.plays - counts.played));
   return text + fmt::format("{} passed, {} failed\n", counts.played - counts.failed, counts.failed);
@@ -94,7 +95,7 @@ class GuidedCommand {
     if (!summary.ok()) return results_.Refuse(summary.status());
     results_.Print(GuidedText(options, *summary));
     if (results_.wants_json()) results_.WriteJson(GuidedJson(options, *summary, failures_));
-    return results_.End(summary->counts.failed == 0);
+    return results_.End(summary->counts.failed == 0 && !summary->given_up);
   }
 
  private:

@@ -31,7 +31,8 @@ std::string Head(std::string_view name, std::uint64_t tests, std::uint64_t failu
 }
 
 std::string SuiteXml(const std::string& name, const SuiteCount& count, const std::vector<CheckFailure>& failures) {
-  std::string text = Head(name, count.played() + count.unreadable, count.failed, count.unreadable);
+  const std::uint64_t errors = count.unreadable + (count.given_up ? 1 : 0);
+  std::string text = Head(name, count.played() + errors, count.failed, errors);
   if (count.seeds.has_value()) {
     text += fmt::format("    <properties><property name=\"seeds\" value=\"{}..{}\"/></properties>\n",
                         count.seeds->first, count.seeds->second);
@@ -50,6 +51,10 @@ std::string SuiteXml(const std::string& name, const SuiteCount& count, const std
   if (count.unreadable > 0) {
     text += fmt::format("{}>\n      <error message=\"see standard error\"/>\n    </testcase>\n",
                         Open(name, fmt::format("{} could not be read", count.unreadable)));
+  }
+  if (count.given_up) {
+    text += fmt::format("{}>\n      <error message=\"the rest was not played\"/>\n    </testcase>\n",
+                        Open(name, "given up"));
   }
   return text + "  </testsuite>\n";
 }

@@ -66,22 +66,23 @@ class ReplayRun {
     }
     const replays::PlaySummary summary = Play();
     results_.EndProgress();
-    reporter_.Finish(summary.stopped);
+    reporter_.Finish(summary.stopped, summary.given_up);
     if (results_.wants_json()) results_.WriteJson(reporter_.TakeJson());
     if (!arguments_.hashes.empty()) results_.Write(arguments_.hashes, reporter_.TakeHashes());
     if (LooksAtOne(arguments_) && !results_.interrupted()) SavePictures();
     for (const std::string& id : summary.unknown_ids) {
       results_.Fail(fmt::format("no scenario is called {}", replays::Quoted(id)));
     }
-    if (!results_.interrupted()) {
+    const bool all = !results_.interrupted() && !summary.given_up;
+    if (all) {
       CheckIds();
       CheckNodes();
       for (const std::string& missing : missing_) results_.Fail(missing);
       CheckSeeds();
     }
     const bool nothing = reporter_.passed() + reporter_.failed() == 0 && reporter_.not_played() > 0;
-    if (nothing && !results_.interrupted()) results_.Fail("the player can play nothing of it");
-    const int code = results_.End(reporter_.failed() == 0);
+    if (nothing && all) results_.Fail("the player can play nothing of it");
+    const int code = results_.End(reporter_.failed() == 0 && !summary.given_up);
     return code <= kFailed && reporter_.unreadable() > 0 ? kMisuse : code;
   }
 

@@ -554,5 +554,29 @@ TEST_F(ReplayTest, BenchRunsTheProgramNextDoor) {
   EXPECT_THAT(missing.err, HasSubstr("vigil_bench: No such file or directory\n"));
 }
 
+// After 25 crashes: what was not played has not passed.
+TEST_F(ReplayTest, SaysThatItGivesUp) {
+  std::string crashing;
+  for (int i = 1; i <= 30; ++i) {
+    crashing +=
+        fmt::format(R"({{"id":"r{}","hooks":[{{"hook":"stop_at_step","last_step":3}}],"drive":[{{"op":"run"}}]}})", i);
+    crashing += "\n";
+  }
+  folder_.Write("crashing.jsonl", crashing);
+  const std::string plant = " --plant session.null_in_after_run --json out.json";
+  const Ran ran = Run("$VIGIL replay crashing.jsonl" + plant);
+  if (ran.err.find("This build has no planted bugs") != std::string::npos) return;
+  const std::string given_up = "given up: too many of them crash, or do not end; the rest was not played\n";
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, EndsWith("\n" + given_up + "0 passed, 25 failed\n"));
+  EXPECT_THAT(folder_.Read("out.json"), HasSubstr("\"interrupted\":false,\"given_up\":true,"));
+  const Ran check = Run("$VIGIL check --suite recorded --recordings crashing.jsonl --junit out.xml" + plant);
+  EXPECT_EQ(check.code, 1);
+  EXPECT_THAT(check.out, HasSubstr("\n  " + given_up));
+  EXPECT_THAT(folder_.Read("out.json"), HasSubstr("\"recorded\":{\"passed\":0,\"failed\":25,\"given_up\":true}"));
+  EXPECT_THAT(folder_.Read("out.xml"),
+              HasSubstr("name=\"given up\">\n      <error message=\"the rest was not played\"/>"));
+}
+
 }  // namespace
 }  // namespace vigil::cli

@@ -11,6 +11,7 @@
 #include "vigil/cli/system.h"
 #include "vigil/core/env/real/system_clock.h"
 #include "vigil/properties/rules/rules.h"
+#include "vigil/replays/crew/crew.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/format/json_writer.h"
 
@@ -45,7 +46,7 @@ class SchedulesCommand {
     results_.Print(SchedulesText(*summary));
     if (results_.wants_json())
       results_.WriteJson(SchedulesJson(recording->scenario.id, arguments_.options, *summary, failures_));
-    return results_.End(summary->failed == 0);
+    return results_.End(summary->failed == 0 && !summary->given_up);
   }
 
  private:
@@ -110,7 +111,7 @@ std::string SchedulesText(const SchedulesSummary& summary) {
   if (summary.disagreements > 0)
     text +=
         fmt::format("FAILED the reference model says something else of {} schedules\n", Grouped(summary.disagreements));
-  if (summary.given_up) text += "given up: too many of them crash, or do not end; the rest was not played\n";
+  if (summary.given_up) text += replays::kGivenUp;
   if (summary.stopped) text += "interrupted: this is what was found so far\n";
   return text + fmt::format("{} passed, {} failed\n", summary.played - summary.failed, summary.failed);
 }

@@ -24,6 +24,7 @@
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/zoo/zoo.h"
 #include "vigil/replays/crew/crash.h"
+#include "vigil/replays/crew/crew.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/player/player_client.h"
 
@@ -174,11 +175,12 @@ class VerifyRun {
     };
     VerifyHooks(to_verify, crew, results_.stopped());
     results_.EndProgress();
+    if (all_.size() < hooks.size() && !results_.interrupted()) results_.Print(replays::kGivenUp);
     Summarize();
     if (results_.wants_json()) results_.WriteJson(Json(all_, arguments_, results_.interrupted()));
     if (!arguments_.junit.empty())
       results_.Write(arguments_.junit, JUnit("verify", JUnitCases(all_), results_.interrupted()));
-    return results_.End(std::ranges::all_of(all_, &Verified::passed));
+    return results_.End(std::ranges::all_of(all_, &Verified::passed) && all_.size() == hooks.size());
   }
 
  private:

@@ -579,6 +579,9 @@ std::uint64_t CheckSummary::failed() const {
   return Sum(suites, &SuiteCount::failed) + (enough ? incomplete.size() : 0);
 }
 std::uint64_t CheckSummary::unreadable() const { return Sum(suites, &SuiteCount::unreadable); }
+bool CheckSummary::given_up() const {
+  return std::ranges::any_of(suites, [](const auto& suite) { return suite.second.given_up; });
+}
 
 CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks,
                       const std::atomic<bool>& stop, ShardKeeper* keeper, Corpora* corpora) {

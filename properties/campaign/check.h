@@ -117,6 +117,7 @@ struct CheckSummary {
   std::uint64_t passed() const;
   std::uint64_t failed() const;  // scenarios and what is incomplete
   std::uint64_t unreadable() const;
+  bool given_up() const;  // some suite: then no campaign has passed
 };
 
 struct CheckCallbacks {

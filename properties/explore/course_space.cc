@@ -7,6 +7,8 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/properties/explore/play_judgement.h"
+#include "vigil/replays/crew/crew.h"
+#include "vigil/replays/crew/packed.h"
 
 namespace vigil::properties {
 namespace {
@@ -20,6 +22,38 @@ using replays::Verdict;
 constexpr std::chrono::seconds kOver{6};
 constexpr std::chrono::hours kToTheEnd{3};
 
+// What a worker sends back.
+struct PlayWithoutFaults {
+  std::string wrong;  // why no faults are put into it; "" = nothing, and if there is no course it was interrupted
+  sim::CourseLog course;
+  Duration begin{0};
+};
+template <typename Archive>
+void PackFields(Archive& archive, PlayWithoutFaults& play) {
+  archive(play.wrong, play.course, play.begin);
+}
+
+PlayWithoutFaults PlayScenario(const Scenario& scenario, const std::atomic<bool>& stop) {
+  PlayWithoutFaults without;
+  replays::Runner runner;
+  Outcome outcome = runner.Run(scenario, {.interrupt = &stop, .quiet = false, .log_course = true});
+  if (outcome.verdict == Verdict::kInterrupted) return without;
+  if (outcome.verdict != Verdict::kPlayed) {
+    without.wrong = fmt::format("Without faults the job does not come to its end: {}", outcome.reason);
+    return without;
+  }
+  without.course = std::move(outcome.course);
+  for (const sim::JobMoment& moment : outcome.history) {
+    if (moment.kind == sim::JobMoment::Kind::kBegin) without.begin = moment.at - outcome.start;
+  }
+  const PlayJudgement play = JudgePlay(std::move(outcome), scenario, nullptr, "");
+  if (!play.kept()) {
+    without.wrong = fmt::format("Without any fault the job breaks {}: look at that first (vigil replay)",
+                                play.rules.empty() ? play.What() : play.rules.front());
+  }
+  return without;
+}
+
 }  // namespace
 
 CourseSpace::CourseSpace(Scenario scenario) : scenario_(std::move(scenario)) {
@@ -31,21 +65,36 @@ CourseSpace::CourseSpace(Scenario scenario) : scenario_(std::move(scenario)) {
   job.heal_after.reset();
 }
 
-absl::Status CourseSpace::Prepare(replays::Runner& runner, const std::atomic<bool>& stop) {
-  Outcome outcome = runner.Run(scenario_, {.interrupt = &stop, .quiet = false, .log_course = true});
-  if (outcome.verdict == Verdict::kInterrupted) return absl::OkStatus();
-  if (outcome.verdict != Verdict::kPlayed)
-    return UsageError(fmt::format("Without faults the job does not come to its end: {}", outcome.reason));
-  course_ = std::move(outcome.course);
-  for (const sim::JobMoment& moment : outcome.history) {
-    if (moment.kind == sim::JobMoment::Kind::kBegin) begin_ = moment.at - outcome.start;
-  }
-  const PlayJudgement play = JudgePlay(std::move(outcome), scenario_, nullptr, "");
-  if (!play.kept())
-    return UsageError(fmt::format("Without any fault the job breaks {}: look at that first (vigil replay)",
-                                  play.rules.empty() ? play.What() : play.rules.front()));
+absl::StatusOr<std::optional<replays::Crash>> CourseSpace::Prepare(int jobs, const replays::PlayLimits& limits,
+                                                                   const std::atomic<bool>& stop) {
+  PlayWithoutFaults play;
+  std::optional<replays::Crash> crashed;
+  bool asked = false;
+  replays::CrewCallbacks crew;
+  crew.next = [&]() -> std::optional<std::string> {
+    if (std::exchange(asked, true)) return std::nullopt;
+    return "without faults";
+  };
+  crew.new_worker = [this](const replays::CrewView& view) -> replays::CrewWorker {
+    return [this, view](const std::string&) { return replays::Packed(PlayScenario(scenario_, *view.stop)); };
+  };
+  crew.on_reply = [&play](const std::string& reply) {
+    play = replays::Unpacked<PlayWithoutFaults>(reply);
+    return true;
+  };
+  crew.on_crash = [&crashed](const std::string&, std::uint64_t, const replays::Crash& crash) {
+    crashed = crash;
+    return std::optional<std::string>();
+  };
+  const replays::CrewSummary worked =
+      replays::RunCrew({.jobs = std::min(jobs, 1), .ahead = 1, .limits = limits, .leaks = false}, crew, stop);
+  if (worked.given_up)
+    return MakeStatus(Code::kInternal, "The job could not be played without faults: its process ended time and again.");
+  if (!play.wrong.empty()) return UsageError(play.wrong);
+  course_ = std::move(play.course);
+  begin_ = play.begin;
   firsts_ = FaultsOf(course_);
-  return absl::OkStatus();
+  return crashed;
 }
 
 Scenario CourseSpace::With(const FaultChain& chain) const {

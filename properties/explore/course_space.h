@@ -7,13 +7,25 @@
 #define VIGIL_PROPERTIES_EXPLORE_COURSE_SPACE_H_
 
 #include <atomic>
+#include <optional>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "vigil/core/base/time.h"
 #include "vigil/properties/explore/course_faults.h"
+#include "vigil/replays/crew/crash.h"
 #include "vigil/replays/format/scenario.h"
 #include "vigil/replays/play/runner.h"
+
+namespace vigil::sim {
+
+// From one process to another (replays/crew/packed.h).
+template <typename Archive>
+void PackFields(Archive& archive, CoursePoint& point) {
+  archive(point.at.kind, point.at.n, point.task, point.peer, point.what, point.request, point.time, point.number);
+}
+
+}  // namespace vigil::sim
 
 namespace vigil::properties {
 
@@ -24,9 +36,10 @@ class CourseSpace {
   // REQUIRES: a job. What its plan says is left out, but for the links.
   explicit CourseSpace(replays::Scenario scenario);
 
-  // Plays the job without faults. USAGE: it breaks a rule, or does not come to its end. Nothing is there if `stop` was
-  // set meanwhile.
-  absl::Status Prepare(replays::Runner& runner, const std::atomic<bool>& stop);
+  // Plays the job without faults, in a process of its own (jobs = 0: right here). Returns how it crashed, or nothing.
+  // USAGE: it breaks a rule, or does not come to its end. Nothing is there if it crashed or `stop` was set meanwhile.
+  absl::StatusOr<std::optional<replays::Crash>> Prepare(int jobs, const replays::PlayLimits& limits,
+                                                        const std::atomic<bool>& stop);
   const replays::Scenario& scenario() const { return scenario_; }
   // Without faults.
   const sim::CourseLog& course() const { return course_; }

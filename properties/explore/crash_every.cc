@@ -59,12 +59,14 @@ void PackFields(Archive& archive, FoundInCourse& found) {
 }
 
 struct CourseResult {
-  ExploreCounts counts;
+  std::uint64_t first = 0;   // of the piece
+  ExploreCounts counts;      // of (first) faults that are done
+  ExploreCounts unfinished;  // of pairs: of the one that was interrupted
   std::vector<FoundInCourse> found;
 };
 template <typename Archive>
 void PackFields(Archive& archive, CourseResult& result) {
-  archive(result.counts, result.found);
+  archive(result.first, result.counts, result.unfinished, result.found);
 }
 
 // Plays, in a worker.
@@ -75,11 +77,17 @@ class CoursePlayer {
 
   CourseResult Play(const CoursePiece& piece) {
     CourseResult result;
+    result.first = piece.first;
     for (std::uint64_t i = piece.first; i < piece.first + piece.count && !stop_; ++i) {
       const std::uint64_t first = options_.shard - 1 + i * options_.shards;
       const bool done = options_.pairs ? Pairs(first, piece.without, result) : Single(first, piece.without, result);
-      if (!done) break;
-      ++result.counts.begun;
+      ExploreCounts counts = std::exchange(result.unfinished, {});
+      if (!done) {
+        result.unfinished = std::move(counts);
+        break;
+      }
+      ++counts.begun;
+      AddCounts(result.counts, counts);
     }
     return result;
   }
@@ -108,7 +116,7 @@ class CoursePlayer {
     const bool effective = outcome.job.has_value() && outcome.job->inert.empty();
     const PlayJudgement play = JudgePlay(std::move(outcome), scenario, nullptr, scenario.id);
     if (play.verdict == Verdict::kInterrupted) return false;
-    ExploreCounts& counts = result.counts;
+    ExploreCounts& counts = result.unfinished;
     ++counts.played;
     counts.all_fired += effective ? 1 : 0;
     ++counts.ends[play.end];
@@ -149,7 +157,14 @@ class CrashEveryRun {
                   stop) {}
 
   absl::StatusOr<CrashEverySummary> Run() {
-    VIGIL_RETURN_IF_ERROR(space_.Prepare(runner_, stop_));
+    VIGIL_ASSIGN_OR_RETURN(const std::optional<replays::Crash> crash,
+                           space_.Prepare(options_.jobs, options_.limits, stop_));
+    if (crash.has_value()) {
+      TellCrashWithoutFaults(*crash);
+      return std::move(summary_);
+    }
+    summary_.stopped = stop_ && space_.course().empty();
+    if (summary_.stopped) return std::move(summary_);
     for (const sim::CoursePoint& point : space_.course()) ++summary_.points[static_cast<std::size_t>(point.at.kind)];
     for (const CourseFault& fault : space_.firsts()) ++summary_.faults[static_cast<std::size_t>(fault.kind)];
     const std::uint64_t before = options_.shard - 1;
@@ -173,7 +188,10 @@ class CrashEveryRun {
       };
     };
     crew.on_reply = [this](const std::string& reply) {
-      Add(replays::Unpacked<CourseResult>(reply));
+      const auto result = replays::Unpacked<CourseResult>(reply);
+      // There is a gap where the rest of a piece was not played any more: nothing behind it counts.
+      if (result.first != summary_.counts.begun) return false;
+      Add(result);
       return true;
     };
     crew.on_crash = [this](const std::string& request, std::uint64_t part, const replays::Crash& crash) {
@@ -188,15 +206,18 @@ class CrashEveryRun {
     summary_.given_up = worked.given_up;
     summary_.stopped = !worked.given_up && (stop_ || summary_.counts.begun < summary_.planned);
     Keep();
+    AddCrashed(summary_.planned);
+    AddCounts(summary_.counts, unfinished_);
     return std::move(summary_);
   }
 
  private:
   std::string Head() const {
     const std::string text = replays::PrintRecord(space_.scenario());
-    return fmt::format("vigil explore state 1: --crash-every{} --cluster {} {:016x}, {} faults, --shard {}/{}",
+    return fmt::format("vigil explore state 2: --crash-every{} --cluster {} {:016x}, {} faults, --shard {}/{}, {}",
                        options_.pairs ? " --pairs" : "", replays::Escaped(options_.scenario.id),
-                       XXH64(text.data(), text.size(), 0), space_.firsts().size(), options_.shard, options_.shards);
+                       XXH64(text.data(), text.size(), 0), space_.firsts().size(), options_.shard, options_.shards,
+                       PlayedBy(options_.version, options_.plant, ""));
   }
 
   absl::Status Resume() {
@@ -231,34 +252,59 @@ class CrashEveryRun {
 
   void Add(const CourseResult& result) {
     AddCounts(summary_.counts, result.counts);
+    AddCrashed(summary_.counts.begun);
+    unfinished_ = result.unfinished;
     for (const FoundInCourse& found : result.found) Tell(found, "");
   }
 
   void Tell(const FoundInCourse& found, const std::string& explanation) {
     if (told_[found.rule]++ >= kToldOfEachRule) return;
-    const FailedRun failed{.scenario = ScenarioOf(found),
-                           .drawn = false,
-                           .rule = found.rule,
-                           .reason = found.reason,
-                           .explanation = explanation,
-                           .source = options_.source};
+    Report({.scenario = ScenarioOf(found),
+            .drawn = false,
+            .rule = found.rule,
+            .reason = found.reason,
+            .explanation = explanation,
+            .source = options_.source});
+  }
+
+  // No fault can be put into a job that crashes by itself.
+  void TellCrashWithoutFaults(const replays::Crash& crash) {
+    summary_.counts = CountsOfCrash(crash);
+    Report({.scenario = space_.scenario(),
+            .drawn = false,
+            .rule = crash.rule(),
+            .reason = crash.Line(),
+            .explanation = crash.Stack(),
+            .source = options_.source});
+  }
+
+  void Report(const FailedRun& failed) {
     FailureReport report = reporter_.Report(failed);
     callbacks_.on_failure({failed.scenario.id, failed.rule, std::move(report.text), std::move(report.file)});
   }
 
+  // Of the faults before this one of the shard.
+  void AddCrashed(std::uint64_t before) {
+    while (!crashed_.empty() && crashed_.begin()->first < before) {
+      AddCounts(summary_.counts, crashed_.begin()->second);
+      crashed_.erase(crashed_.begin());
+    }
+  }
+
   // The rest of the piece is played without what crashed.
   std::optional<std::string> AddCrash(CoursePiece piece, std::uint64_t part, const replays::Crash& crash) {
-    CourseResult result;
-    result.counts.played = result.counts.failed = result.counts.violations = 1;
-    result.counts.ends["crashed"] = 1;
-    result.counts.violated[crash.rule()] = 1;
-    AddCounts(summary_.counts, result.counts);
     FoundInCourse found{.first = part - 1, .second = 0, .rule = crash.rule(), .reason = crash.Line()};
     if (options_.pairs) {
       found.first = options_.shard - 1 + piece.first * options_.shards;
       found.second = part;
     }
-    if (part > 0) Tell(found, crash.Stack());
+    AddCounts(crashed_[options_.pairs || part == 0 ? piece.first : found.first / options_.shards],
+              CountsOfCrash(crash));
+    if (part > 0 || options_.pairs) Tell(found, crash.Stack());
+    if (part == 0 && options_.pairs) {  // the first one alone crashes: no second one can follow
+      if (piece.first == summary_.counts.begun) AddCrashed(++summary_.counts.begun);
+      return std::nullopt;
+    }
     piece.without.insert(part);
     return replays::Packed(piece);
   }
@@ -270,7 +316,12 @@ class CrashEveryRun {
   replays::Runner runner_;
   CourseSpace space_;
   FailureReporter reporter_;
+  // It counts what is done, in order: what is kept is gone on from behind that.
   CrashEverySummary summary_;
+  // What is told, but not done, and so not kept: crashes by the number of the (first) fault in the shard, and of pairs
+  // the plays of a first one that was interrupted.
+  std::map<std::uint64_t, ExploreCounts> crashed_;
+  ExploreCounts unfinished_;
   std::map<std::string, std::uint64_t> told_;
   Time kept_at_;
 };

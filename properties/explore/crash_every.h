@@ -35,6 +35,7 @@ struct CrashEveryOptions {
   replays::PlayLimits limits = {};    // of each play
   std::string failures = "failures";  // folder, made when there is something to save
   std::string plant = {};             // the planted bug that is on: lines that replay a failure name it
+  std::string version = {};           // of vigil: no state of another one is gone on from
   std::string state;                  // a file; "" = nothing is kept
 };
 
@@ -57,8 +58,9 @@ struct CrashEveryCallbacks {
   std::function<Time()> now;
 };
 
-// USAGE: no job, a job that does not keep everything without faults, a shard that does not exist, a state file of
-// another campaign. `stop` may be set at any time: what is being played is finished and kept.
+// A job that crashes without faults is a failure, and nothing else is played. USAGE: no job, a job that does not keep
+// everything without faults, a shard that does not exist, a state file of another campaign. `stop` may be set at any
+// time: what is being played is finished and kept.
 absl::StatusOr<CrashEverySummary> RunCrashEvery(const CrashEveryOptions& options, Files& files,
                                                 const CrashEveryCallbacks& callbacks, const std::atomic<bool>& stop);
 

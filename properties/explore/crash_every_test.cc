@@ -86,6 +86,9 @@ TEST_F(CrashEveryTest, ShardsAddUpAndGoOnWhereTheyWereStopped) {
   EXPECT_EQ(rest->counts.played, whole->counts.played);
   EXPECT_EQ(rest->counts.ends, whole->counts.ends);
   EXPECT_EQ(rest->counts.traces, whole->counts.traces);
+  CrashEveryOptions other = options;
+  other.version = "another";
+  EXPECT_EQ(CodeOf(Explore(other).status()), Code::kUsage);
   options.pairs = true;
   EXPECT_EQ(CodeOf(Explore(options).status()), Code::kUsage);  // the state is that of another one
 }

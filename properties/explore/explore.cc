@@ -52,6 +52,7 @@ struct FoundFailure {
 };
 
 struct PieceResult {
+  std::uint64_t first = 0;  // of its scenarios, counted in the shard
   ExploreCounts counts;
   std::vector<FoundFailure> failures;
 };
@@ -78,7 +79,7 @@ void PackFields(Archive& archive, FoundFailure& found) {
 }
 template <typename Archive>
 void PackFields(Archive& archive, PieceResult& result) {
-  archive(result.counts, result.failures);
+  archive(result.first, result.counts, result.failures);
 }
 
 // Plays scenarios, in a worker.
@@ -181,6 +182,8 @@ class Exploration {
     crew.new_worker = [this](const replays::CrewView& view) { return NewWorker(view); };
     crew.on_reply = [this](const std::string& reply) {
       auto result = replays::Unpacked<PieceResult>(reply);
+      // There is a gap where the rest of a piece was not played any more after a crash: nothing behind it counts.
+      if (result.first != summary_.counts.played) return false;
       Add(result);
       return true;
     };
@@ -196,6 +199,7 @@ class Exploration {
     summary_.given_up = worked.given_up;
     summary_.stopped = !worked.given_up && summary_.counts.played < summary_.planned;
     Keep();
+    AddCounts(summary_.counts, std::exchange(crashed_, {}));
     return std::move(summary_);
   }
 
@@ -227,10 +231,9 @@ class Exploration {
     return [this, part = view.part,
             explorer = std::make_shared<Explorer>(space_, callbacks_, options_.player)](const std::string& request) {
       const auto piece = replays::Unpacked<Piece>(request);
-      PieceResult result;
-      const std::uint64_t first = summary_.resumed + piece.number * kScenariosAPiece;
-      const std::uint64_t end = std::min(summary_.planned, first + kScenariosAPiece);
-      for (std::uint64_t i = first; i < end; ++i) {
+      PieceResult result{.first = summary_.resumed + piece.number * kScenariosAPiece, .counts = {}, .failures = {}};
+      const std::uint64_t end = std::min(summary_.planned, result.first + kScenariosAPiece);
+      for (std::uint64_t i = result.first; i < end; ++i) {
         const std::uint64_t number = options_.shard - 1 + i * options_.shards;
         if (piece.without.contains(number)) continue;
         part(number + 1);
@@ -250,23 +253,23 @@ class Exploration {
         fmt::format("FAILED {}: {}\n  {}\n{}", found.failure.id, crash.rule(), crash.Line(), crash.Stack());
     found.scenario.title = "violates " + crash.rule();
     found.expect.violates = crash.rule();
-    PieceResult result{.counts = {}, .failures = {std::move(found)}};
-    result.counts.played = result.counts.failed = result.counts.violations = 1;
-    result.counts.ends["crashed"] = 1;
-    result.counts.violated[crash.rule()] = 1;
-    Add(result);
+    Tell(found);
+    AddCounts(crashed_, CountsOfCrash(crash));
     piece.without.insert(number);
     return replays::Packed(piece);
   }
 
   void Add(PieceResult& result) {
-    for (FoundFailure& found : result.failures) {
-      if (failures_ >= kSavedFailures) break;
-      ++failures_;
-      Save(found);
-      callbacks_.on_failure(found.failure);
-    }
+    for (FoundFailure& found : result.failures) Tell(found);
     AddCounts(summary_.counts, result.counts);
+    AddCounts(summary_.counts, std::exchange(crashed_, {}));
+  }
+
+  void Tell(FoundFailure& found) {
+    if (failures_ >= kSavedFailures) return;
+    ++failures_;
+    Save(found);
+    callbacks_.on_failure(found.failure);
   }
 
   void Save(FoundFailure& found) {
@@ -283,7 +286,10 @@ class Exploration {
   const ExploreCallbacks& callbacks_;
   const ScenarioSpace space_;
   FailureFolder folder_;
-  ExploreSummary summary_;  // resumed and planned are constant while others work
+  // resumed and planned are constant while others work. It counts whole pieces: what is kept is gone on from behind the
+  // scenarios that were played, which must be the first.
+  ExploreSummary summary_;
+  ExploreCounts crashed_;  // of the piece that is handed out next
   std::uint64_t failures_ = 0;
   Time kept_at_;
 };

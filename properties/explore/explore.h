@@ -37,6 +37,7 @@ struct ExploreOptions {
   replays::PlayLimits limits = {};     // of each scenario
   std::string failures = "failures";   // folder, made when there is something to save
   std::string plant = {};              // the planted bug that is on: lines that replay a failure name it
+  std::string version = {};            // of vigil: no state of another one is gone on from
   std::string state;                   // a file; "" = nothing is kept
   replays::PlayerOptions player = {};  // who plays
 };

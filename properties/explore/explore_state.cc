@@ -9,6 +9,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/properties/rules/rules.h"
+#include "vigil/replays/format/escape.h"
 
 namespace vigil::properties {
 namespace {
@@ -17,8 +18,9 @@ constexpr std::string_view kStateEnd = "complete";
 
 std::string StateHead(const ExploreOptions& options) {
   const ExploreScope& scope = options.scope;
-  return fmt::format("vigil explore state 1: --hooks {} --runs {} --faults {} --shard {}/{}, {} rules", scope.hooks,
-                     scope.runs, scope.faults, options.shard, options.shards, AllRules().size());
+  return fmt::format("vigil explore state 2: --hooks {} --runs {} --faults {} --shard {}/{}, {} rules, {}", scope.hooks,
+                     scope.runs, scope.faults, options.shard, options.shards, AllRules().size(),
+                     PlayedBy(options.version, options.plant, options.player.command));
 }
 
 // The last line: what stands before it is whole and as it was kept.
@@ -113,6 +115,13 @@ absl::StatusOr<ExploreCounts> ParseExploreState(std::string_view text, const std
   return UsageError("it is not whole");
 }
 
+std::string PlayedBy(std::string_view version, std::string_view plant, std::string_view player) {
+  std::string text = fmt::format("vigil {}", version);
+  if (!plant.empty()) text += fmt::format(" --plant {}", replays::Escaped(plant));
+  if (!player.empty()) text += fmt::format(" --player '{}'", replays::Escaped(player));
+  return text;
+}
+
 void AddCounts(ExploreCounts& to, const ExploreCounts& from) {
   to.played += from.played;
   to.begun += from.begun;
@@ -125,6 +134,14 @@ void AddCounts(ExploreCounts& to, const ExploreCounts& from) {
   to.armed.resize(std::max(to.armed.size(), from.armed.size()));
   for (std::size_t i = 0; i < from.armed.size(); ++i) to.armed[i] += from.armed[i];
   to.traces.insert(from.traces.begin(), from.traces.end());
+}
+
+ExploreCounts CountsOfCrash(const replays::Crash& crash) {
+  ExploreCounts counts;
+  counts.played = counts.failed = counts.violations = 1;
+  counts.ends["crashed"] = 1;
+  counts.violated[crash.rule()] = 1;
+  return counts;
 }
 
 }  // namespace vigil::properties

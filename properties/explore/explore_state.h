@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "vigil/properties/explore/explore.h"
+#include "vigil/replays/crew/crash.h"
 
 namespace vigil::properties {
 
@@ -23,8 +24,13 @@ absl::StatusOr<ExploreCounts> ParseExploreState(std::string_view text, const Exp
 std::string PrintExploreState(const std::string& head, const ExploreCounts& counts);
 absl::StatusOr<ExploreCounts> ParseExploreState(std::string_view text, const std::string& head, std::size_t rules);
 
+// Who plays, for a head: no campaign goes on from what another version, planted bug or player (a command) has kept.
+std::string PlayedBy(std::string_view version, std::string_view plant, std::string_view player);
+
 // Adds up all of it.
 void AddCounts(ExploreCounts& to, const ExploreCounts& from);
+// Of one play that crashed.
+ExploreCounts CountsOfCrash(const replays::Crash& crash);
 
 }  // namespace vigil::properties
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <string>
 
@@ -25,7 +26,10 @@ class ExploreTest : public ::testing::Test {
   absl::StatusOr<ExploreSummary> Explore(const ExploreOptions& options, std::uint64_t stop_after = ~std::uint64_t{0}) {
     std::atomic<bool> stop = false;
     ExploreCallbacks callbacks;
-    callbacks.on_failure = [this](const ExploreFailure& failure) { failures_.push_back(failure); };
+    callbacks.on_failure = [&](const ExploreFailure& failure) {
+      failures_.push_back(failure);
+      stop = stop || stops_at_failure_;
+    };
     callbacks.on_error = [](const std::string& error) { ADD_FAILURE() << error; };
     callbacks.on_tick = [&](const ExploreSummary& summary) { stop = stop || summary.counts.played >= stop_after; };
     callbacks.now = [this] { return clock_.Monotonic(); };
@@ -36,6 +40,7 @@ class ExploreTest : public ::testing::Test {
   fakes::ManualClock clock_;
   fakes::MemoryFiles files_{clock_};
   std::vector<ExploreFailure> failures_;
+  bool stops_at_failure_ = false;
   std::function<replays::Outcome(replays::Runner&, const replays::Scenario&)> play_;
 };
 
@@ -114,6 +119,45 @@ TEST_F(ExploreTest, GoesOnWhereItWasStopped) {
   // Of another scope.
   options.scope.runs = 2;
   EXPECT_EQ(CodeOf(Explore(options).status()), Code::kUsage);
+}
+
+// The rest of the piece that it is in is played later: its crash does not count before that.
+TEST_F(ExploreTest, GoesOnWhereACrashStoppedIt) {
+  const ExploreScope scope{.hooks = 2, .runs = 3, .faults = 1};
+  const std::string crashing = ScenarioSpace::Create(scope)->ScenarioAt(5).id;
+  play_ = [crashing](replays::Runner& runner, const replays::Scenario& scenario) {
+    if (scenario.id == crashing) std::abort();
+    return runner.Run(scenario);
+  };
+  ExploreOptions options{.scope = scope};
+  const auto whole = Explore(options);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_EQ(whole->counts.ends.at("crashed"), 1U);
+  EXPECT_EQ(whole->counts.played, whole->total);
+  options.state = "state";
+  stops_at_failure_ = true;
+  const auto first = Explore(options);
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_TRUE(first->stopped);
+  EXPECT_EQ(first->counts.failed, 1U) << "it is told";
+  stops_at_failure_ = false;
+  const auto rest = Explore(options);
+  ASSERT_TRUE(rest.ok()) << rest.status();
+  EXPECT_EQ(rest->resumed, 0U);
+  EXPECT_EQ(PrintExploreState(options, rest->counts), PrintExploreState(options, whole->counts));
+}
+
+TEST_F(ExploreTest, GoesOnWithTheSameVersionPlantAndPlayerOnly) {
+  ExploreOptions options{.scope = {.hooks = 0, .runs = 1, .faults = 0}, .version = "1.2.3", .state = "state"};
+  ASSERT_TRUE(Explore(options).ok());
+  ASSERT_TRUE(Explore(options).ok());
+  for (const auto change : {+[](ExploreOptions& other) { other.version = "1.2.4"; },
+                            +[](ExploreOptions& other) { other.plant = "session.end_twice"; },
+                            +[](ExploreOptions& other) { other.player.command = "vigil\nplayer"; }}) {
+    ExploreOptions other = options;
+    change(other);
+    EXPECT_EQ(CodeOf(Explore(other).status()), Code::kUsage);
+  }
 }
 
 TEST_F(ExploreTest, RefusesADamagedState) {

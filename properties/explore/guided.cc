@@ -20,15 +20,6 @@
 #include "vigil/replays/crew/packed.h"
 #include "vigil/sim/kernel/chooser.h"
 
-namespace vigil::sim {
-
-template <typename Archive>
-void PackFields(Archive& archive, CoursePoint& point) {
-  archive(point.at.kind, point.at.n, point.task, point.peer, point.what, point.request, point.time, point.number);
-}
-
-}  // namespace vigil::sim
-
 namespace vigil::properties {
 namespace {
 
@@ -160,7 +151,12 @@ class GuidedRun {
                   stop) {}
 
   absl::StatusOr<GuidedSummary> Run() {
-    VIGIL_RETURN_IF_ERROR(space_.Prepare(runner_, stop_));
+    VIGIL_ASSIGN_OR_RETURN(const std::optional<replays::Crash> crash,
+                           space_.Prepare(options_.jobs, options_.limits, stop_));
+    if (crash.has_value()) {
+      TellCrashWithoutFaults(*crash);
+      return std::move(summary_);
+    }
     summary_.lengths.resize(static_cast<std::size_t>(options_.faults));
     kept_.push_back({{}, space_.course()});
     while (summary_.counts.played < options_.plays && !stop_ && !summary_.given_up) {
@@ -258,6 +254,15 @@ class GuidedRun {
     kept_.push_back({std::move(chain), std::move(reply.after)});
   }
 
+  // Nothing can be put into a job that crashes by itself.
+  void TellCrashWithoutFaults(const replays::Crash& crash) {
+    summary_.counts = CountsOfCrash(crash);
+    summary_.first_failure = 1;
+    GuidedReply reply;
+    AddCrash(reply, crash);
+    Tell({}, reply);
+  }
+
   void Tell(const FaultChain& chain, const GuidedReply& reply) {
     if (told_[reply.rule]++ >= kToldInChains) return;
     const FailedRun failed{.scenario = space_.With(chain),
@@ -274,16 +279,13 @@ class GuidedRun {
     reply.played = true;
     reply.rule = crash.rule();
     reply.reason = crash.Line();
-    reply.counts.played = reply.counts.failed = reply.counts.violations = 1;
-    reply.counts.ends["crashed"] = 1;
-    reply.counts.violated[reply.rule] = 1;
+    reply.counts = CountsOfCrash(crash);
     explanations_[reply.rule] = crash.Stack();
   }
 
   const GuidedOptions& options_;
   const GuidedCallbacks& callbacks_;
   const std::atomic<bool>& stop_;
-  replays::Runner runner_;
   CourseSpace space_;
   FailureReporter reporter_;
   GuidedSummary summary_;

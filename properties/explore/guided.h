@@ -66,8 +66,8 @@ struct GuidedCallbacks {
 // The pairs that the last fault of a chain makes in that play of it: hashes.
 std::set<std::uint64_t> PairsOf(const FaultChain& chain, const replays::Outcome& outcome);
 
-// USAGE: no job, or one that does not keep everything without faults. `stop` may be set at any time: the round that is
-// being played is left out.
+// A job that crashes without faults is a failure, and nothing else is played. USAGE: no job, or one that does not keep
+// everything without faults. `stop` may be set at any time: the round that is being played is left out.
 absl::StatusOr<GuidedSummary> RunGuided(const GuidedOptions& options, Files& files, const GuidedCallbacks& callbacks,
                                         const std::atomic<bool>& stop);
 

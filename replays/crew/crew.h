@@ -53,8 +53,11 @@ struct CrewCallbacks {
 
 struct CrewSummary {
   bool stopped = false;   // by `stop`
-  bool given_up = false;  // after too many crashes
+  bool given_up = false;  // after too many crashes, of workers that played nothing, too: what was played is not all
 };
+// A line that says so.
+inline constexpr std::string_view kGivenUp =
+    "given up: too many of them crash, or do not end; the rest was not played\n";
 
 // `stop` may be set at any time by a callback: what is being worked on is finished and handed out, nothing new is
 // begun.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "vigil/replays/crew/crew.h"
 #include "vigil/replays/format/escape.h"
 
 namespace vigil::replays {
@@ -131,11 +132,13 @@ void Reporter::AddToJson(const Result& result) {
   w.Close('}');
 }
 
-void Reporter::Finish(bool interrupted) {
+void Reporter::Finish(bool interrupted, bool given_up) {
   interrupted_ = interrupted;
+  given_up_ = given_up;
   if (unreadable_ > 0)
     out_(fmt::format("{} could not be read\n", unreadable_ == 1 ? "1 input" : fmt::format("{} inputs", unreadable_)));
   for (const auto& [reason, times] : reasons_) out_(fmt::format("{} not played: {}\n", times, reason));
+  if (given_up_) out_(kGivenUp);
   if (interrupted_) out_("interrupted: this is what was found so far\n");
   out_(fmt::format("{} passed, {} failed\n", passed_, failed_));
 }
@@ -145,7 +148,9 @@ std::string Reporter::TakeJson() {
   JsonWriter w;
   w.Open('{').Key("passed").Natural(passed_).Key("failed").Natural(failed_).Key("unreadable").Natural(unreadable_);
   if (not_played_ > 0) w.Key("not_played").Natural(not_played_);
-  w.Key("interrupted").Bool(interrupted_).Key("scenarios").Raw(scenarios_.text()).Close('}');
+  w.Key("interrupted").Bool(interrupted_);
+  if (given_up_) w.Key("given_up").Bool(true);
+  w.Key("scenarios").Raw(scenarios_.text()).Close('}');
   return w.Take() + "\n";
 }
 

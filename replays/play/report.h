@@ -59,15 +59,16 @@ class Reporter {
   void Add(const Result& result);
   // Prints what the counts need to be understood (of what was not played, the reasons), then "N passed, N failed" alone
   // on a line.
-  void Finish(bool interrupted);
+  void Finish(bool interrupted, bool given_up = false);
 
   std::size_t passed() const { return passed_; }
   std::size_t failed() const { return failed_; }
   std::size_t unreadable() const { return unreadable_; }
   std::size_t not_played() const { return not_played_; }
 
-  // {"passed":..,"failed":..,"unreadable":..,"interrupted":..,"scenarios":[..]}, a scenario a line: {"id","file",
-  // "record","status","verdict","hash","reason","first_difference","unused_choices"}. REQUIRES: after Finish, once.
+  // {"passed":..,"failed":..,"unreadable":..,"interrupted":..,"scenarios":[..]}, "given_up" if it was; a scenario a
+  // line: {"id","file","record","status","verdict","hash","reason","first_difference","unused_choices"}. REQUIRES: after
+  // Finish, once.
   std::string TakeJson();
   // A line "ID HASH" for each scenario that was played, in order. REQUIRES: once.
   std::string TakeHashes();
@@ -85,6 +86,7 @@ class Reporter {
   std::size_t not_played_ = 0;
   std::map<std::string, std::size_t> reasons_;  // why they were not played
   bool interrupted_ = false;
+  bool given_up_ = false;
   JsonWriter scenarios_;
   std::string hashes_;
 };

@@ -74,6 +74,16 @@ TEST(Report, CountsWhatCannotBeReadApart) {
   EXPECT_EQ(o.reporter.unreadable(), 1u);
 }
 
+TEST(Report, SaysThatTheRestWasGivenUp) {
+  PrintedReport o({.json = true});
+  o.reporter.Add(ResultOf("a", {}, {}));
+  o.reporter.Finish(false, true);
+  EXPECT_EQ(o.out,
+            "given up: too many of them crash, or do not end; the rest was not played\n"
+            "1 passed, 0 failed\n");
+  EXPECT_THAT(o.reporter.TakeJson(), testing::HasSubstr("\"interrupted\":false,\"given_up\":true,\"scenarios\":["));
+}
+
 TEST(Report, ManyFailuresBecomeShort) {
   PrintedReport o;
   for (std::size_t i = 0; i < kFullFailures + 2; ++i) o.reporter.Add(ResultOf(fmt::format("s{}", i), {"x"}, {}));
