@@ -68,8 +68,8 @@ inline constexpr std::string_view kDefaultMetaGraphSuffix = "meta";
 std::string MetaGraphFileName(std::string_view prefix, std::string_view suffix = kDefaultMetaGraphSuffix);
 
 // Removes a checkpoint's files, as far as they are there: meta graph, index, data, in this order (without its index it
-// is no checkpoint any more). With `synced` no power cut brings the index back without its data. The file seam's errors;
-// what comes after the failure is then still there.
+// is no checkpoint any more). With `synced` no power cut brings the index back without its data. The file seam's
+// errors; what comes after the failure is then still there.
 absl::Status RemoveCheckpoint(Files& files, const std::string& prefix, bool synced = false,
                               std::string_view meta_graph_suffix = kDefaultMetaGraphSuffix);
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/checkpoint/testing.h"
 #include "vigil/core/io/tensor_bundle.h"

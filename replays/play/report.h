@@ -67,8 +67,8 @@ class Reporter {
   std::size_t not_played() const { return not_played_; }
 
   // {"passed":..,"failed":..,"unreadable":..,"interrupted":..,"scenarios":[..]}, "given_up" if it was; a scenario a
-  // line: {"id","file","record","status","verdict","hash","reason","first_difference","unused_choices"}. REQUIRES: after
-  // Finish, once.
+  // line: {"id","file","record","status","verdict","hash","reason","first_difference","unused_choices"}. REQUIRES:
+  // after Finish, once.
   std::string TakeJson();
   // A line "ID HASH" for each scenario that was played, in order. REQUIRES: once.
   std::string TakeHashes();
