@@ -267,6 +267,25 @@ TEST_F(CheckTest, WhatAPlantedBugBrokeIsReplayedWithIt) {
   EXPECT_THAT(twice.out, HasSubstr("./vigil replay failures/recovery.preemption_never_leaves_run-random_41-2.json "));
 }
 
+// What is saved of it takes as long as it did, and its line says how long it may take.
+TEST_F(CheckTest, WhatTakesTooLongIsSavedAsItWasPlayed) {
+  folder_.Write("long.json",
+                R"({"id":"long","hooks":[{"hook":"probe","name":"a"}],"drive":[{"op":"loop","max":1000000,"body":)"
+                R"([{"op":"run"}]}],"limits":{"events":10000000}})");
+  const Ran ran = Run("$VIGIL check --suite recorded --recordings long.json --play-limit 1s --annotations none");
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("FAILED long: crash.timeout\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("\n  crash\\.timeout( in .*)?\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\n  not shrunk: what takes too much is saved as it was played\n"));
+  const std::string line = "./vigil replay failures/crash.timeout-long.json --play-limit 1s\n";
+  EXPECT_THAT(ran.out, HasSubstr("\n  " + line));
+  const Ran replayed = Run("$VIGIL replay failures/crash.timeout-long.json --play-limit 1s");
+  EXPECT_EQ(replayed.code, 1) << replayed.out;
+  EXPECT_THAT(replayed.out, HasSubstr("crash.timeout"));
+  EXPECT_THAT(replayed.out, HasSubstr("failures/crash.timeout-long.json --only long --play-limit 1s\n"));
+  EXPECT_THAT(Run("$VIGIL replay long.json --play-limit soon").err, HasSubstr("--play-limit: expected a time"));
+}
+
 // It breaks a rule; without some of its hooks a check fails, which ends the process.
 TEST_F(CheckTest, WhatIsLeftOfAFailingScenarioMayCrash) {
   const std::string bug = " --plant hooks.before_run_swaps_the_last_two --annotations none";

@@ -38,6 +38,7 @@ struct ReplayArguments {
   int seeds = 0;                                     // plays of what a real cluster did; 0 = the default
   std::string player = {};                           // a command that plays; "" = our core
   std::string player_limit = {};                     // of each play
+  std::string play_limit = {};                       // of each play by our core; "" = the default
   bool real = false;                                 // clusters are played by processes, in real time
   std::string keep = {};                             // a folder for what these processes leave; "" = none
   replays::PlayerOptions player_options = {};        // what comes of these four

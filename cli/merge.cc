@@ -202,7 +202,7 @@ class MergeRun {
         continue;
       }
       failure.file = *path;
-      failure.line = properties::ReplayLine(*path, report.key.plant, report.key.player);
+      failure.line = properties::ReplayLine(*path, {.plant = report.key.plant, .player = report.key.player});
     }
   }
 

@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "vigil/cli/commands.h"
+#include "vigil/cli/crew_options.h"
 #include "vigil/cli/parse_command.h"
 #include "vigil/cli/plant.h"
 #include "vigil/cli/player_options.h"
@@ -46,7 +47,8 @@ class ReplayRun {
              .how = {.plant = arguments.plant,
                      .seeds = SeedsOf(arguments),
                      .player = arguments.player,
-                     .real = arguments.real}},
+                     .real = arguments.real,
+                     .play_limit = arguments.play_limit}},
             [this](std::string_view text) { results_.Print(text); },
             [this](std::string_view text) { results_.Note(text); }) {}
 
@@ -216,6 +218,8 @@ int Replay(const ReplayArguments& arguments) {
     return TellMisuse("vigil replay", MessageOf(status));
   ReplayArguments with_player = arguments;
   replays::PlayLimits limits;
+  if (const absl::Status status = ReadPlayLimit({.play_limit = arguments.play_limit}, limits); !status.ok())
+    return TellMisuse("vigil replay", MessageOf(status));
   const absl::StatusOr<std::string> player =
       ReadPlayer({.command = arguments.player, .limit = arguments.player_limit}, limits, with_player.player_options);
   if (!player.ok()) return TellMisuse("vigil replay", MessageOf(player.status()));

@@ -129,6 +129,7 @@ class Campaign {
                   {.folder = options.failures,
                    .plant = options.plant,
                    .player = options.player,
+                   .limits = options.limits,
                    .on_error = callbacks.on_error,
                    .now = keeper == nullptr ? callbacks.now : nullptr,
                    .on_tick = [this] { Tick(); },

@@ -151,6 +151,7 @@ class CrashEveryRun {
         reporter_(files,
                   {.folder = options.failures,
                    .plant = options.plant,
+                   .limits = options.limits,
                    .on_error = callbacks.on_error,
                    .now = callbacks.now,
                    .on_tick = [this] { callbacks_.on_tick(summary_); }},

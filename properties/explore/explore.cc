@@ -278,7 +278,9 @@ class Exploration {
     const absl::StatusOr<std::string> path = folder_.Save(name, found.scenario, &found.expect);
     if (!path.ok()) return callbacks_.on_error(std::string(MessageOf(path.status())));
     failure.file = *path;
-    failure.text += ReplayLine(*path, options_.plant, options_.player.command);
+    failure.text += ReplayLine(*path, {.plant = options_.plant,
+                                       .player = options_.player.command,
+                                       .play_limit = PlayLimitOf(failure.rule, options_.limits)});
   }
 
   const ExploreOptions& options_;

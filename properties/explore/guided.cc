@@ -145,6 +145,7 @@ class GuidedRun {
         reporter_(files,
                   {.folder = options.failures,
                    .plant = options.plant,
+                   .limits = options.limits,
                    .on_error = callbacks.on_error,
                    .now = callbacks.now,
                    .on_tick = [this] { callbacks_.on_tick(summary_); }},

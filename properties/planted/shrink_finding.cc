@@ -40,7 +40,7 @@ std::optional<PlantedShrunk> ShrinkFinding(const PlantedFinding& finding, const 
   PlantedShrunk shrunk{.rule = rule, .before = Elements(scenario)};
   const Time start = now();
   if (replays::IsCrashRule(rule)) {
-    const LeastCrash least = ShrinkCrash(scenario, /*drawn=*/true, /*shrink=*/true,
+    const LeastCrash least = ShrinkCrash(scenario, {.rule = rule, .drawn = true, .shrink = true},
                                          [&] { return stop || now() - start > kLongestShrinkingOfABug; });
     shrunk.plays = least.plays;
     shrunk.minimal = least.minimal;

@@ -197,7 +197,7 @@ constexpr RuleInfo kClosesEach{
     .id = "close.each_before_the_next_creation",
     .sentence =
         "By default every session that was created is closed before the next one is, also one that could not be made "
-        "ready.",
+        "ready; before a construction fails, and before a close ends, all are.",
     .documented = "docs/differences.md, close_partial_session",
     .observed = "",
     .conflict = "TensorFlow leaves open what it could not make ready",
@@ -211,7 +211,8 @@ class ClosesEach : public Rule {
   ClosesEach() : Rule(kClosesEach) {}
   void OnEvent(const Moment& now) override {
     if (now.LayerCall(CallKind::kClose)) open_.erase(now.event.session);
-    if (!now.Creation()) return;
+    const bool fails = now.Is(EventKind::kConstructed) && !now.ok();
+    if (!now.Creation() && !fails && !now.Is(EventKind::kCloseEnd)) return;
     if (created_) Arm();
     if (!open_.empty())
       Violate({open_.begin()->second, now.index}, fmt::format("session {} is closed first", open_.begin()->first),

@@ -70,6 +70,7 @@ class Logged : public Rule {
     if (now.Is(EventKind::kHookCall)) {
       read_ = kNever;
       save_ = {};
+      tells_ = false;
     }
     if (IsStepRead(now) && now.ok()) {
       read_ = now.index;
@@ -80,10 +81,12 @@ class Logged : public Rule {
       read_ = now.index;
       step_ = now.event.value;
       save_ = {};
+      tells_ = true;
     }
     if (!now.run.in_hook || !LogsCheckpoint(now)) return;
     Arm();
     if (save_ && save_.code != Code::kOk) Violate({save_.at, now.index}, "no log of a save that failed", "one");
+    if (!save_ && !tells_) Violate({now.index}, "a save that worked before it is logged", "none");
     if (read_ != kNever && now.event.has_value && now.event.value != step_)
       Violate({read_, now.index}, fmt::format("step {}", step_), fmt::format("step {}", now.event.value));
   }
@@ -92,6 +95,7 @@ class Logged : public Rule {
   std::size_t read_ = kNever;
   double step_ = 0;
   Seen save_;
+  bool tells_ = false;  // of a save beside the training, in this call
 };
 
 constexpr RuleInfo kListenersAround{
@@ -108,7 +112,10 @@ class ListenersAround : public Rule {
  public:
   ListenersAround() : Rule(kListenersAround) {}
   void OnEvent(const Moment& now) override {
-    if (now.Is(EventKind::kHookCall)) before_ = save_ = saves_ = {};
+    if (now.Is(EventKind::kHookCall)) {
+      before_ = save_ = saves_ = {};
+      saved_elsewhere_ = false;
+    }
     if (now.Detail(HookDetail::kSaves)) {
       saves_ = {now.index, Code::kOk};
       saves_step_ = now.event.value;
@@ -116,6 +123,7 @@ class ListenersAround : public Rule {
     if (IsSave(now)) save_ = {now.index, now.event.code};
     if (IsListener(now, ListenerMethod::kBeforeSave)) {
       if (save_ && before_) save_ = {};
+      saved_elsewhere_ = false;
       before_ = {now.index, Code::kOk};
       step_ = now.event.value;
       if (saves_ && step_ != saves_step_)
@@ -133,6 +141,7 @@ class ListenersAround : public Rule {
       step_ = now.event.value;
       save_ = {};
     }
+    if (now.Detail(HookDetail::kTellsOfSave) || now.Detail(HookDetail::kSavedBefore)) saved_elsewhere_ = true;
     if (!IsListener(now, ListenerMethod::kAfterSave)) return;
     Arm();
     if (!before_) {
@@ -141,6 +150,8 @@ class ListenersAround : public Rule {
       Violate({before_.at, now.index}, fmt::format("step {}", step_), fmt::format("step {}", now.event.value));
     } else if (save_ && save_.code != Code::kOk) {
       Violate({save_.at, now.index}, "no after_save of a save that failed", "one");
+    } else if (!save_ && !saved_elsewhere_) {
+      Violate({before_.at, now.index}, "a save in between", "none");
     }
   }
 
@@ -149,6 +160,7 @@ class ListenersAround : public Rule {
   double saves_step_ = 0;
   Seen before_;
   Seen save_;
+  bool saved_elsewhere_ = false;  // beside the training, or by another hook: since before_save
   double step_ = 0;
   std::multiset<std::pair<std::int32_t, double>> beside_;  // by hook: steps that are written beside the training
 };

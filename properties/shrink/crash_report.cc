@@ -23,7 +23,8 @@ std::optional<Crash> Crashed(const std::variant<std::string, Crash>& end) {
 }
 
 // Under its choices; with a log under a schedule by chance, as campaigns play it, and its choices are noted there.
-std::optional<Crash> PlayOnce(const Scenario& scenario, ChoiceLog* log, const std::function<bool()>& on_tick) {
+std::optional<Crash> PlayOnce(const Scenario& scenario, ChoiceLog* log, const CrashToShrink& how,
+                              const std::function<bool()>& on_tick) {
   const auto play = [&](CrashBoard& board) {
     Runner runner;
     const auto once = [&] {
@@ -36,10 +37,19 @@ std::optional<Crash> PlayOnce(const Scenario& scenario, ChoiceLog* log, const st
     };
     once();
     log = nullptr;
-    replays::DieIfItLeaks(board, once);
+    if (how.rule == "crash.leak") replays::DieIfItLeaks(board, once);
     return std::string();
   };
-  return Crashed(replays::PlayApart(play, LimitsOfOnePlay(), on_tick));
+  return Crashed(replays::PlayApart(play, how.limits, on_tick));
+}
+
+std::optional<Crash> CrashAlone(Scenario& scenario, const CrashToShrink& how, const std::function<bool()>& on_tick) {
+  std::optional<Crash> calm = PlayOnce(scenario, nullptr, how, on_tick);
+  if (!how.drawn || (calm.has_value() && calm->rule() == how.rule)) return calm;  // that needs no choices
+  ChoiceLog log;
+  if (!PlayOnce(scenario, &log, how, on_tick).has_value()) return calm;
+  scenario.choices = log.Choices();
+  return PlayOnce(scenario, nullptr, how, on_tick);
 }
 
 }  // namespace
@@ -48,14 +58,7 @@ replays::PlayLimits LimitsOfOnePlay() {
   return {.cpu = std::chrono::milliseconds(4000), .memory = std::uint64_t{512} << 20};
 }
 
-std::optional<Crash> CrashOf(Scenario& scenario, bool drawn, const std::function<bool()>& on_tick) {
-  std::optional<Crash> calm = PlayOnce(scenario, nullptr, on_tick);
-  if (calm.has_value() || !drawn) return calm;  // what crashes without choices needs none
-  ChoiceLog log;
-  if (!PlayOnce(scenario, &log, on_tick).has_value()) return std::nullopt;
-  scenario.choices = log.Choices();
-  return PlayOnce(scenario, nullptr, on_tick);
-}
+bool TakesTooMuch(std::string_view rule) { return rule == "crash.timeout" || rule == "crash.memory"; }
 
 std::optional<Crash> CrashBy(const Scenario& scenario, sim::Chooser& chooser, sim::Preempt preempt, ChoiceLog& log,
                              const std::function<bool()>& on_tick, sim::StepObserver* steps) {
@@ -69,14 +72,15 @@ std::optional<Crash> CrashBy(const Scenario& scenario, sim::Chooser& chooser, si
   return Crashed(replays::PlayApart(play, LimitsOfOnePlay(), on_tick));
 }
 
-LeastCrash ShrinkCrash(const Scenario& crashing, bool drawn, bool shrink, const std::function<bool()>& stop) {
+LeastCrash ShrinkCrash(const Scenario& crashing, const CrashToShrink& how, const std::function<bool()>& stop) {
   const auto on_tick = [&stop] { return !stop || !stop(); };
   LeastCrash least{.scenario = crashing, .crash = std::nullopt, .before = Elements(crashing)};
-  least.crash = CrashOf(least.scenario, drawn, on_tick);
-  if (!least.crash.has_value() || !shrink || crashing.unit.has_value() || crashing.trace != nullptr) return least;
+  least.crash = CrashAlone(least.scenario, how, on_tick);
+  const bool again = least.crash.has_value() && least.crash->rule() == how.rule;
+  if (!again || !how.shrink || crashing.unit.has_value() || crashing.trace != nullptr) return least;
   const std::string signature = least.crash->Signature();
   const StillFails fails = [&](const Scenario& candidate) {
-    const std::optional<Crash> crash = PlayOnce(candidate, nullptr, on_tick);
+    const std::optional<Crash> crash = PlayOnce(candidate, nullptr, how, on_tick);
     return crash.has_value() && crash->Signature() == signature;
   };
   Shrunk shrunk = Shrink(least.scenario, fails, {.stop = stop});

@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "vigil/properties/shrink/choice_log.h"
 #include "vigil/replays/crew/crash.h"
@@ -23,9 +24,9 @@ namespace vigil::properties {
 // finding.
 replays::PlayLimits LimitsOfOnePlay();
 
-// How the play of this scenario crashes, with the judging of it; nothing if it does not. `drawn`: by chance, from its
-// seed; its choices are put into the scenario.
-std::optional<replays::Crash> CrashOf(replays::Scenario& scenario, bool drawn, const std::function<bool()>& on_tick);
+// Whether `rule` is of a crash that takes too much: crash.timeout, crash.memory. It is one under some limits only, and
+// the least such scenario would be one that hardly is.
+bool TakesTooMuch(std::string_view rule);
 
 // How the play by the choices of `chooser` crashes, which are written down; nothing if it does not.
 std::optional<replays::Crash> CrashBy(const replays::Scenario& scenario, sim::Chooser& chooser, sim::Preempt preempt,
@@ -34,15 +35,21 @@ std::optional<replays::Crash> CrashBy(const replays::Scenario& scenario, sim::Ch
 
 struct LeastCrash {
   replays::Scenario scenario;           // the least that crashes in the same way, or that which was given
-  std::optional<replays::Crash> crash;  // of it; nothing: played alone it did not crash
+  std::optional<replays::Crash> crash;  // of it, maybe of another rule; nothing: played alone it did not crash
   std::uint64_t plays = 0;
   std::size_t before = 0;  // elements
   bool shrunk = false;
   bool minimal = false;
 };
 
-// `stop` is asked before each play, and while one lasts.
-LeastCrash ShrinkCrash(const replays::Scenario& crashing, bool drawn, bool shrink, const std::function<bool()>& stop);
+struct CrashToShrink {
+  std::string rule;     // of the crash that is looked into; of what crashes in another way nothing is left out
+  bool drawn = false;   // it was played by chance, from its seed: its choices are put into the scenario
+  bool shrink = false;  // else it is only found again
+  replays::PlayLimits limits = LimitsOfOnePlay();
+};
+// Plays it with the judging of it. `stop` is asked before each play, and while one lasts.
+LeastCrash ShrinkCrash(const replays::Scenario& crashing, const CrashToShrink& how, const std::function<bool()>& stop);
 
 }  // namespace vigil::properties
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 
 #include "vigil/core/base/code.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/format/print.h"
-#include "vigil/replays/play/report.h"
 
 namespace vigil::properties {
 namespace {
@@ -55,9 +55,13 @@ bool FailureFolder::IsTaken(const std::string& path) const {
   return info.ok() && kept_.contains(info->identity);
 }
 
-std::string ReplayLine(std::string_view path, std::string_view plant, std::string_view player, bool real) {
-  const replays::ReplayHow how{.plant = std::string(plant), .seeds = "", .player = std::string(player), .real = real};
+std::string ReplayLine(std::string_view path, const replays::ReplayHow& how) {
   return fmt::format("  {}\n", replays::ReplayCommand(replays::ShellWord(path), how));
+}
+
+std::string PlayLimitOf(std::string_view rule, const replays::PlayLimits& limits) {
+  if (rule != "crash.timeout" || limits.cpu == replays::PlayLimits().cpu) return "";
+  return fmt::format("{}s", std::chrono::duration_cast<std::chrono::seconds>(limits.cpu).count());
 }
 
 }  // namespace vigil::properties

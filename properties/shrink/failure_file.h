@@ -11,7 +11,9 @@
 
 #include "absl/status/statusor.h"
 #include "vigil/core/env/files.h"
+#include "vigil/replays/crew/crash.h"
 #include "vigil/replays/format/scenario.h"
+#include "vigil/replays/play/report.h"
 
 namespace vigil::properties {
 
@@ -42,9 +44,10 @@ class FailureFolder {
   std::set<decltype(FileInfo::identity)> kept_;  // files
 };
 
-// "  ./vigil replay failures/x.json\n". `plant`: the planted bug that was on, "" = none; `player`: the command that
-// played, "" = our core.
-std::string ReplayLine(std::string_view path, std::string_view plant, std::string_view player = "", bool real = false);
+// "  ./vigil replay failures/x.json\n".
+std::string ReplayLine(std::string_view path, const replays::ReplayHow& how);
+// For that: what was found with a limit other than the default, if `rule` says that a play took longer; else "".
+std::string PlayLimitOf(std::string_view rule, const replays::PlayLimits& limits);
 
 }  // namespace vigil::properties
 

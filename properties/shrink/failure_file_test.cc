@@ -51,8 +51,14 @@ TEST_F(FailureFolderTest, WhatWasReadStays) {
 }
 
 TEST(ReplayLine, NamesThePlantedBug) {
-  EXPECT_EQ(ReplayLine("a b.json", ""), "  ./vigil replay 'a b.json'\n");
-  EXPECT_EQ(ReplayLine("a.json", "x.y"), "  VIGIL_PRESET=dev ./vigil replay a.json --plant x.y\n");
+  EXPECT_EQ(ReplayLine("a b.json", {}), "  ./vigil replay 'a b.json'\n");
+  EXPECT_EQ(ReplayLine("a.json", {.plant = "x.y"}), "  VIGIL_PRESET=dev ./vigil replay a.json --plant x.y\n");
+  replays::PlayLimits limits;
+  EXPECT_EQ(PlayLimitOf("crash.timeout", limits), "");
+  limits.cpu = std::chrono::seconds(90);
+  EXPECT_EQ(PlayLimitOf("crash.signal_segv", limits), "");
+  EXPECT_EQ(ReplayLine("a.json", {.play_limit = PlayLimitOf("crash.timeout", limits)}),
+            "  ./vigil replay a.json --play-limit 90s\n");
 }
 
 }  // namespace

@@ -78,14 +78,24 @@ FailureReport FailureReporter::ReportCrash(const FailedRun& failed) {
     if (options_.on_tick) options_.on_tick();
     return stop_ || (options_.now && options_.now() > end);
   };
-  const LeastCrash least = ShrinkCrash(failed.scenario, failed.drawn, MayShrink(failed.rule), stop);
+  const bool too_much = TakesTooMuch(failed.rule);
+  const LeastCrash least = ShrinkCrash(failed.scenario,
+                                       {.rule = failed.rule,
+                                        .drawn = failed.drawn,
+                                        .shrink = !too_much && MayShrink(failed.rule),
+                                        .limits = too_much ? options_.limits : LimitsOfOnePlay()},
+                                       stop);
   report.text = fmt::format("FAILED {}: {}\n  {}\n", replays::Escaped(failed.scenario.id), failed.rule,
                             replays::Escaped(ScenarioSummary(least.scenario)));
-  if (least.crash.has_value()) {
+  if (least.crash.has_value() && least.crash->rule() == failed.rule) {
     report.text += fmt::format("  {}\n{}", replays::Escaped(least.crash->Line()), least.crash->Stack());
+    if (too_much) report.text += "  not shrunk: what takes too much is saved as it was played\n";
   } else {
-    report.text += fmt::format("  {}\n{}  played once more, alone, it did not crash\n", replays::Escaped(failed.reason),
-                               failed.explanation);
+    report.text += fmt::format(
+        "  {}\n{}  played once more, alone, it did not crash{}\n", replays::Escaped(failed.reason), failed.explanation,
+        least.crash.has_value()
+            ? fmt::format(" in this way and is not shrunk: {}", replays::Escaped(least.crash->Line()))
+            : "");
   }
   if (least.shrunk) {
     report.text +=
@@ -179,7 +189,10 @@ void FailureReporter::Save(const FailedRun& failed, const Scenario& scenario, co
   const absl::StatusOr<std::string> path = folder_.Save(name, saved, expects ? &expect : nullptr);
   if (!path.ok()) return options_.on_error(std::string(MessageOf(path.status())));
   report.file = *path;
-  report.line = ReplayLine(*path, options_.plant, options_.player.command, !options_.player.task_program.empty());
+  report.line = ReplayLine(*path, {.plant = options_.plant,
+                                   .player = options_.player.command,
+                                   .real = !options_.player.task_program.empty(),
+                                   .play_limit = PlayLimitOf(failed.rule, options_.limits)});
   report.text += report.line;
 }
 

@@ -43,6 +43,7 @@ struct FailureReporterOptions {
   std::string folder = "failures";
   std::string plant = {};                            // the planted bug that is on; the line that replays names it
   replays::PlayerOptions player = {};                // who has played, and plays again; the same
+  replays::PlayLimits limits = {};                   // of each play that was found to fail
   std::function<void(const std::string&)> on_error;  // REQUIRED; what cannot be written; one line
   std::function<Time()> now;                         // none: shrinking is bounded by the number of plays only
   std::function<void()> on_tick;                     // may be empty; before each play

@@ -30,15 +30,20 @@ void AppendText(JsonWriter& w, std::string_view key, const std::optional<std::st
 std::string ReplayCommand(std::string_view words, const ReplayHow& how) {
   const bool planted = !how.plant.empty();
   const std::string player = how.player.empty() ? "" : " --player " + ShellWord(how.player);
-  return fmt::format("{}./vigil replay {}{}{}{}{}{}{}", planted ? "VIGIL_PRESET=dev " : "", how.real ? "--real " : "",
-                     words, how.seeds.empty() ? "" : " ", how.seeds, planted ? " --plant " : "", how.plant, player);
+  const std::string limit = how.play_limit.empty() ? "" : " --play-limit " + how.play_limit;
+  return fmt::format("{}./vigil replay {}{}{}{}{}{}{}{}", planted ? "VIGIL_PRESET=dev " : "", how.real ? "--real " : "",
+                     words, how.seeds.empty() ? "" : " ", how.seeds, planted ? " --plant " : "", how.plant, player,
+                     limit);
 }
 
 std::string ReplayLine(const Result& result, const ReplayHow& how) {
   const std::string dash = result.source != "-" && result.source.starts_with('-') ? "./" : "";
-  return ReplayCommand(
-      fmt::format("{} --only {}", ShellWord(dash + result.source), ShellWord(result.id)),
-      {.plant = how.plant, .seeds = result.by_seeds ? how.seeds : "", .player = how.player, .real = how.real});
+  return ReplayCommand(fmt::format("{} --only {}", ShellWord(dash + result.source), ShellWord(result.id)),
+                       {.plant = how.plant,
+                        .seeds = result.by_seeds ? how.seeds : "",
+                        .player = how.player,
+                        .real = how.real,
+                        .play_limit = how.play_limit});
 }
 
 std::string FailureText(const Result& result, const ReplayHow& how) {

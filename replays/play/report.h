@@ -23,10 +23,11 @@ inline constexpr std::size_t kFullFailures = 20;
 
 // What `vigil replay` needs besides a file, to play it as it was played.
 struct ReplayHow {
-  std::string plant = {};   // the planted bug that was on (only builds of the preset dev have them); "" = none
-  std::string seeds = {};   // of what real clusters did: "--seed 7" or "--seeds 9"; "" = the default
-  std::string player = {};  // the command that played; "" = our core
-  bool real = false;        // processes did
+  std::string plant = {};       // the planted bug that was on (only builds of the preset dev have them); "" = none
+  std::string seeds = {};       // of what real clusters did: "--seed 7" or "--seeds 9"; "" = the default
+  std::string player = {};      // the command that played; "" = our core
+  bool real = false;            // processes did
+  std::string play_limit = {};  // of each play, "5s"; "" = the default
 };
 
 // The shell line; `words` are quoted already.
@@ -66,8 +67,8 @@ class Reporter {
   std::size_t unreadable() const { return unreadable_; }
   std::size_t not_played() const { return not_played_; }
 
-  // {"passed":..,"failed":..,"unreadable":..,"interrupted":..,"scenarios":[..]}, "given_up" if it was; a scenario a
-  // line: {"id","file","record","status","verdict","hash","reason","first_difference","unused_choices"}. REQUIRES:
+  // {"passed":..,"failed":..,"unreadable":..,"interrupted":..,"scenarios":[..]}, "given_up" if it was; a scenario
+  // a line: {"id","file","record","status","verdict","hash","reason","first_difference","unused_choices"}. REQUIRES:
   // after Finish, once.
   std::string TakeJson();
   // A line "ID HASH" for each scenario that was played, in order. REQUIRES: once.
