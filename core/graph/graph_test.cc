@@ -161,10 +161,10 @@ TEST_F(GraphTest, AGraphInThePlaceOfAnotherOneIsAnotherOne) {
   std::optional<Graph> graph(std::in_place, ops_);
   const Graph::Identity first = graph->identity();
   EXPECT_EQ(first, graph->Share()->identity());
-  EXPECT_FALSE(first == Graph::Identity());
+  EXPECT_NE(first, Graph::Identity());
   graph.emplace(ops_);
-  EXPECT_FALSE(first == graph->identity());
-  EXPECT_FALSE(graph_.identity() == graph->identity());
+  EXPECT_NE(first, graph->identity());
+  EXPECT_NE(graph_.identity(), graph->identity());
 }
 
 TEST_F(GraphTest, NodesStayWhereTheyAre) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/session/direct_session.h"
@@ -295,6 +296,21 @@ TEST_F(MinimizeTest, WhatIsMadeForAVariableIsInTheContainer) {
     EXPECT_EQ(std::get<std::string>(container->second), "mine") << node.name;
   }
   EXPECT_EQ(resources, 9);  // the model's two, four slots, two powers, an average
+}
+
+// In the second graph, which stands where the first one was, `other` is the node that the slot was there.
+TEST_F(MinimizeTest, SlotsAreThoseOfTheGraph) {
+  MomentumOptimizer momentum({.learning_rate = 1, .momentum = 0.5F});
+  std::optional<Graph> graph;
+  for (const bool has_other : {false, true}) {
+    graph.emplace(BuiltinOps());
+    Builder b(*graph);
+    const ops::Variable w = ops::MakeVariable(b, "w", b.Const("one", Tensor::Scalar<float>(1)));
+    const Output g = b.Const("g", Tensor::Scalar<float>(1));
+    if (has_other) ops::MakeVariable(b, "other", b.Const("hundred", Tensor::Scalar<float>(100)));
+    ASSERT_EQ(fakes::Text(momentum.ApplyGradients(b, {{g, w.ref}}).status()), "OK");
+    EXPECT_EQ(graph->NameOf(*momentum.GetSlot(w.ref, "momentum")), "w/Momentum:0");
+  }
 }
 
 // In the second graph `other` is the node that the average was in the first one.

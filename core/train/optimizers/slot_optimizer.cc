@@ -141,8 +141,8 @@ Attrs SlotOptimizer::Locking(Attrs attrs) const {
 
 void SlotOptimizer::EnterGraph(const Graph& graph) {
   const auto kept = [&graph](const auto& entry) { return ops::IsVariable(graph, entry.second.ref); };
-  if (graph_ == &graph && std::ranges::all_of(made_, kept)) return;
-  graph_ = &graph;
+  if (graph_ == graph.identity() && std::ranges::all_of(made_, kept)) return;
+  graph_ = graph.identity();
   made_.clear();
   in_order_.clear();
   names_.clear();
@@ -192,7 +192,7 @@ ops::Variable SlotOptimizer::Shared(Builder& b, const std::string& name, const H
 
 const std::optional<ops::Variable> SlotOptimizer::FindShared(const Graph& graph, std::string_view name) const {
   const auto it = made_.find(Key{std::string(name), ""});
-  if (&graph != graph_ || it == made_.end()) return std::nullopt;
+  if (graph_ != graph.identity() || it == made_.end()) return std::nullopt;
   return it->second;
 }
 

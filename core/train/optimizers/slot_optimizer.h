@@ -116,7 +116,7 @@ class SlotOptimizer : public Optimizer {
 
   const std::string name_;
   const bool use_locking_;
-  const Graph* graph_ = nullptr;  // only compared
+  Graph::Identity graph_;
   std::map<Key, ops::Variable> made_;
   std::vector<Output> in_order_;
   std::map<Output, std::string> names_;  // of the trained variables
