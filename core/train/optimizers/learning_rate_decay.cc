@@ -98,10 +98,14 @@ Output PiecewiseConstant(Builder& b, Output global_step, const std::vector<std::
     return {};
   }
   const DecayGraph g(b, name);
-  const Output step = g.Op("Cast", {global_step}, {{"DstT", DType::kInt64}});
+  // A step of fractions keeps them: the boundaries become what it is.
+  const DType type = b.graph().Has(global_step) ? b.graph().TypeOf(global_step) : DType::kInvalid;
+  const bool has_fractions = type == DType::kFloat || type == DType::kDouble;
+  const Output step = has_fractions ? global_step : g.Op("Cast", {global_step}, {{"DstT", DType::kInt64}});
   Output rate = g.Const(values[0]);
   for (std::size_t i = 0; i < boundaries.size(); ++i) {
-    const Output boundary = b.Const(name + "/boundary", Tensor::Scalar<std::int64_t>(boundaries[i]));
+    Output boundary = b.Const(name + "/boundary", Tensor::Scalar<std::int64_t>(boundaries[i]));
+    if (has_fractions) boundary = g.Op("Cast", {boundary}, {{"DstT", type}});
     rate = g.Op("Select", {g.Op("Greater", {step, boundary}), g.Const(values[i + 1]), rate});
   }
   return rate;
