@@ -55,6 +55,9 @@ class FetchedValues {
 
   // Nothing was asked for, or an op.
   bool none() const;
+  // Whether that very object (a copy is the same one) was asked for: so a hook knows what it has asked of the run that
+  // it is called for. Others may have been made since.
+  bool IsOf(const Fetches& fetches) const { return tree_ == fetches.tree(); }
   // All of them, one after the other.
   std::span<const Tensor> flat() const;
   // REQUIRES: a single fetched tensor. Of a temporary (session.Run(x)->values().tensor()) it is a tensor of its own.

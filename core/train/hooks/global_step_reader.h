@@ -25,6 +25,7 @@ class GlobalStepReader {
 
   // REQUIRES: Init has succeeded.
   const Fetches& fetches() const { return fetches_; }
+  Output read() const { return spec_.fetches[0]; }
   // A run of its own; allocates nothing once it has been warm. USAGE for a null session.
   absl::StatusOr<std::int64_t> Read(Session* session);
 

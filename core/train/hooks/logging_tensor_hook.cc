@@ -90,13 +90,12 @@ absl::Status LoggingTensorHook::Begin(BeginContext& context) {
 }
 
 absl::Status LoggingTensorHook::BeforeRun(RunContext&, RunArgs& args) {
-  triggered_ = timer_.has_value() && timer_->ShouldTriggerForStep(iteration_);
-  if (triggered_) args.fetches = fetches_;
+  if (timer_.has_value() && timer_->ShouldTriggerForStep(iteration_)) args.fetches = fetches_;
   return absl::OkStatus();
 }
 
 absl::Status LoggingTensorHook::AfterRun(RunContext&, const RunValues& values) {
-  if (triggered_) VIGIL_RETURN_IF_ERROR(LogTensors(values.results));
+  if (!values.results.none()) VIGIL_RETURN_IF_ERROR(LogTensors(values.results));
   ++iteration_;
   return absl::OkStatus();
 }

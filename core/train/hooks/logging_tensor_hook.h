@@ -65,7 +65,6 @@ class LoggingTensorHook : public SessionRunHook {
   Fetches fetches_;
   std::vector<std::string> tags_;  // in the order of the line
   std::int64_t iteration_ = 0;
-  bool triggered_ = false;
 };
 
 }  // namespace vigil

@@ -29,13 +29,15 @@ absl::Status ProfilerHook::Begin(BeginContext& context) {
   next_step_.reset();
   EmitHookDetail(env_.events, HookDetail::kProfiles);
   timer_.TellPeriod();
-  return step_.Init(context, "ProfilerHook");
+  VIGIL_RETURN_IF_ERROR(step_.Init(context, "ProfilerHook"));
+  step_of_traced_ = Fetches(step_.read());
+  return absl::OkStatus();
 }
 
 absl::Status ProfilerHook::BeforeRun(RunContext&, RunArgs& args) {
-  requested_ = next_step_.has_value() && timer_.ShouldTriggerForStep(*next_step_);
-  args.fetches = step_.fetches();
-  if (requested_) args.options = traced_;
+  const bool traced = next_step_.has_value() && timer_.ShouldTriggerForStep(*next_step_);
+  args.fetches = traced ? step_of_traced_ : step_.fetches();
+  if (traced) args.options = traced_;
   return absl::OkStatus();
 }
 
@@ -44,7 +46,7 @@ absl::Status ProfilerHook::AfterRun(RunContext& context, const RunValues& values
   // So that the first trace comes only after the first period.
   if (!next_step_.has_value()) timer_.UpdateLastTriggeredStep(stale);
   std::int64_t step = stale + 1;
-  if (requested_) {
+  if (values.results.IsOf(step_of_traced_)) {
     VIGIL_ASSIGN_OR_RETURN(step, step_.Read(&context.session()));
     timer_.UpdateLastTriggeredStep(step);
     VIGIL_RETURN_IF_ERROR(Save(step, values.metadata));

@@ -55,8 +55,8 @@ class ProfilerHook : public SessionRunHook {
   const Graph* graph_ = nullptr;
   std::shared_ptr<SummaryWriter> writer_;
   GlobalStepReader step_;
+  Fetches step_of_traced_;  // the step, by an object of its own
   std::optional<std::int64_t> next_step_;
-  bool requested_ = false;
 };
 
 }  // namespace vigil

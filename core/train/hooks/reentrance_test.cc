@@ -1,8 +1,12 @@
 // What a listener of a saver may do to the monitored session around it: each act from each of its methods, by both
-// behaviours. It works or is refused by a status that says why.
+// behaviours. It works or is refused by a status that says why. And what hooks make of runs inside of a run.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,12 +14,18 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/train/hooks/checkpoint_saver_hook.h"
+#include "vigil/core/train/hooks/logging_tensor_hook.h"
+#include "vigil/core/train/hooks/profiler_hook.h"
+#include "vigil/core/train/hooks/summary_saver_hook.h"
 #include "vigil/core/train/monitored_session.h"
 #include "vigil/core/train/training_util.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/status_text.h"
+#include "vigil/fakes/summary/scribe_writer.h"
 
 namespace vigil {
 namespace {
@@ -105,6 +115,89 @@ TEST(ListenerReentrance, EveryActFromEveryMethodWorksOrIsRefused) {
       }
     }
   }
+}
+
+// Runs the session some times, some seconds later, from inside of the next run's AfterRun.
+class NestingHook : public SessionRunHook {
+ public:
+  explicit NestingHook(fakes::FakeEnv& fake) : fake_(fake) {}
+  absl::Status AfterRun(RunContext&, const RunValues&) override {
+    const int runs = std::exchange(nested_runs, 0);
+    if (runs > 0) fake_.clock.Advance(std::chrono::seconds(2));
+    for (int i = 0; i < runs; ++i) VIGIL_RETURN_IF_ERROR(session->Run(fetch).status());
+    return absl::OkStatus();
+  }
+  MonitoredSession* session = nullptr;
+  Output fetch;
+  int nested_runs = 0;
+
+ private:
+  fakes::FakeEnv& fake_;
+};
+
+// A model whose runs train, in a session with a NestingHook and then the hook of the test.
+class NestedRuns : public testing::Test {
+ protected:
+  NestedRuns() {
+    step_ = *GetOrCreateGlobalStep(fake_.env(), b_);
+    train_ = ops::AssignAdd(b_, "train", step_, b_.Const("one", Tensor::Scalar<std::int64_t>(1)));
+    nesting_ = std::make_shared<NestingHook>(fake_);
+  }
+  void Open(HookPtr hook) {
+    session_ = MonitoredSession::Create(fake_.env(), graph_, {.hooks = {nesting_, std::move(hook)}}).value();
+    nesting_->session = session_.get();
+    nesting_->fetch = train_;
+    EXPECT_EQ(fakes::Text(session_->Run(train_).status()), "OK");
+  }
+  void RunWith(int nested_runs) {
+    nesting_->nested_runs = nested_runs;
+    EXPECT_EQ(fakes::Text(session_->Run(train_).status()), "OK");
+  }
+  void TearDown() override { EXPECT_EQ(fakes::Text(session_->Close()), "OK"); }
+
+  fakes::FakeEnv fake_;
+  Graph graph_{BuiltinOps()};
+  Builder b_{graph_};
+  Output step_, train_;
+  std::shared_ptr<NestingHook> nesting_;
+  std::unique_ptr<MonitoredSession> session_;
+};
+
+TEST_F(NestedRuns, AreLoggedEachForItself) {
+  Open(*LoggingTensorHook::Create(fake_.env(),
+                                  {.tensors = ListedTensors{std::string("global_step:0")}, .every_n_iter = 2}));
+  // The outer one is not to be logged, the second one inside of it is.
+  RunWith(2);
+  std::vector<std::string> lines;
+  for (const auto& line : fake_.log.lines()) {
+    if (line.text.starts_with("global_step:0 = ")) lines.push_back(line.text);
+  }
+  EXPECT_EQ(lines.size(), 2U) << testing::PrintToString(lines);
+}
+
+TEST_F(NestedRuns, AreTracedEachForItself) {
+  Open(*ProfilerHook::Create(fake_.env(), {.save_secs = std::chrono::seconds(10), .output_dir = "/p"}));
+  fake_.clock.Advance(std::chrono::seconds(10));
+  // The outer one and the first one inside of it are to be traced. Each trace has the step at which its run ends.
+  RunWith(2);
+  std::vector<std::string> traces;
+  const std::vector<std::string> names = fake_.files.List("/p").value();
+  for (const std::string& name : names) {
+    if (name.starts_with("timeline")) traces.push_back(name);
+  }
+  EXPECT_THAT(traces, testing::ElementsAre("timeline-3.json", "timeline-4.json"));
+}
+
+TEST_F(NestedRuns, AreSummarizedEachForItself) {
+  const Output summary =
+      ops::ScalarSummary(b_, "summary", "step", b_.Op("Cast", {step_}, {.attrs = {{"DstT", DType::kFloat}}}));
+  const auto writer = std::make_shared<fakes::ScribeWriter>();
+  Open(*SummarySaverHook::Create(
+      fake_.env(), {.save_secs = std::chrono::seconds(10), .summary_writer = writer, .summary_op = {summary}}));
+  fake_.clock.Advance(std::chrono::seconds(10));
+  RunWith(2);
+  // Of the first run, the first one inside of the second, and the second.
+  EXPECT_EQ(std::ranges::count_if(writer->lines, [](const auto& line) { return line.starts_with("summary "); }), 3);
 }
 
 }  // namespace

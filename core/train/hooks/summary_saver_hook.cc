@@ -32,6 +32,7 @@ absl::Status SummarySaverHook::Begin(BeginContext& context) {
   next_step_.reset();
   VIGIL_RETURN_IF_ERROR(step_.Init(context, "SummarySaverHook"));
   only_step_ = Fetches::List({step_.fetches()});
+  without_summary_ = Fetches::List({step_.fetches()});
   with_summary_ = Fetches();
   return absl::OkStatus();
 }
@@ -43,14 +44,14 @@ const Fetches& SummarySaverHook::FetchesWithSummary() {
   if (options_.scaffold != nullptr && options_.scaffold->summary_op().has_value()) {
     summaries.emplace_back(*options_.scaffold->summary_op());
   }
-  if (summaries.empty()) return only_step_;
+  if (summaries.empty()) return without_summary_;
   with_summary_ = Fetches::List({step_.fetches(), Fetches::List(std::move(summaries))});
   return with_summary_;
 }
 
 absl::Status SummarySaverHook::BeforeRun(RunContext&, RunArgs& args) {
-  requested_ = !next_step_.has_value() || timer_.ShouldTriggerForStep(*next_step_);
-  args.fetches = requested_ ? FetchesWithSummary() : only_step_;
+  const bool requested = !next_step_.has_value() || timer_.ShouldTriggerForStep(*next_step_);
+  args.fetches = requested ? FetchesWithSummary() : only_step_;
   return absl::OkStatus();
 }
 
@@ -58,13 +59,15 @@ absl::Status SummarySaverHook::AfterRun(RunContext& context, const RunValues& va
   if (options_.summary_writer == nullptr) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(std::int64_t step, StepOf(values.results[0].tensor()));
   ++step;
-  if (requested_) {
+  // Of this run: another one, made inside of it, may have been asked for something else.
+  const bool requested = !values.results.IsOf(only_step_);
+  if (requested) {
     VIGIL_ASSIGN_OR_RETURN(step, step_.Read(&context.session()));
   }
   if (!next_step_.has_value()) {
     VIGIL_RETURN_IF_ERROR(options_.summary_writer->AddSessionLog(SessionLogStatus::kStart, step));
   }
-  if (requested_) {
+  if (requested) {
     timer_.UpdateLastTriggeredStep(step);
     if (values.results.size() > 1) VIGIL_RETURN_IF_ERROR(WriteSummaries(values.results[1], step));
   }

@@ -58,10 +58,10 @@ class SummarySaverHook : public SessionRunHook {
   SecondOrStepTimer timer_;
   // Since Begin:
   GlobalStepReader step_;
-  Fetches only_step_;     // a list of one
-  Fetches with_summary_;  // step and list of summaries, once there is a summary op
+  Fetches only_step_;        // a list of one
+  Fetches without_summary_;  // another one, of a run whose summary would be written if there were one
+  Fetches with_summary_;     // step and list of summaries, once there is a summary op
   std::optional<std::int64_t> next_step_;
-  bool requested_ = false;
 };
 
 }  // namespace vigil
