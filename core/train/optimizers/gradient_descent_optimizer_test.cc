@@ -5,9 +5,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "vigil/core/cluster/device_setter.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/direct_session.h"
+#include "vigil/core/train/optimizers/adagrad_optimizer.h"
+#include "vigil/core/train/optimizers/adam_optimizer.h"
+#include "vigil/core/train/optimizers/ftrl_optimizer.h"
+#include "vigil/core/train/optimizers/momentum_optimizer.h"
+#include "vigil/core/train/optimizers/rms_prop_optimizer.h"
 #include "vigil/core/train/training_util.h"
 #include "vigil/fakes/fake_env.h"
 
@@ -116,6 +126,26 @@ TEST_F(GradientDescentOptimizerTest, RefusesInTensorFlowsWords) {
   EXPECT_EQ(Text(optimizer_.ApplyGradients(two, {{g, w.ref}, {g, foreign}})), no_variable);
   EXPECT_EQ(Text(optimizer_.ApplyGradients(three, {{g, w.ref}}, foreign)),
             "USAGE: The global step is not an output of a node of this graph.");
+}
+
+TEST_F(GradientDescentOptimizerTest, OptimizersWithSlotsTrainFractionsOnly) {
+  std::vector<std::unique_ptr<Optimizer>> optimizers;
+  optimizers.push_back(std::make_unique<MomentumOptimizer>(MomentumOptions{.learning_rate = 1, .momentum = 1}));
+  optimizers.push_back(std::make_unique<AdamOptimizer>(AdamOptions{}));
+  optimizers.push_back(std::make_unique<RmsPropOptimizer>(RmsPropOptions{.learning_rate = 1}));
+  optimizers.push_back(std::make_unique<AdagradOptimizer>(AdagradOptions{.learning_rate = 1}));
+  optimizers.push_back(std::make_unique<FtrlOptimizer>(FtrlOptions{.learning_rate = 1}));
+  const Output number = b_.Const("number", Tensor::Scalar<std::int32_t>(1));
+  const ops::Variable whole = ops::MakeVariable(b_, "whole", number);
+  const ops::Variable half =
+      ops::MakeVariable(b_, "half", b_.Op("Cast", {number}, {.attrs = {{"DstT", DType::kHalf}}}));
+  for (const auto& optimizer : optimizers) {
+    const std::string only =
+        fmt::format("USAGE: The optimizer {} trains variables of the types float and double only: ", optimizer->name());
+    EXPECT_EQ(Text(optimizer->ApplyGradients(b_, {{whole.read, whole.ref}})), only + "'whole:0' has int32.");
+    EXPECT_EQ(Text(optimizer->ApplyGradients(b_, {{half.read, half.ref}})), only + "'half:0' has half.");
+  }
+  EXPECT_EQ(graph_.Collection(kGlobalVariables).size(), 2U);  // nothing is made before
 }
 
 }  // namespace

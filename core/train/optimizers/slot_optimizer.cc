@@ -218,6 +218,14 @@ Output SlotOptimizer::Finish(Builder& b, const std::string& name, const std::vec
   return GroupByDevice(b, name, updates);
 }
 
+// Slots are filled with fractions.
+absl::Status SlotOptimizer::CheckType(const Graph& graph, Output variable) const {
+  const DType type = ops::VariableType(graph, variable);
+  if (type == DType::kFloat || type == DType::kDouble || Slots().empty()) return absl::OkStatus();
+  return UsageError(fmt::format("The optimizer {} trains variables of the types float and double only: '{}' has {}.",
+                                name_, graph.NameOf(variable), DTypeName(type)));
+}
+
 absl::StatusOr<Output> SlotOptimizer::ApplyGradients(Builder& b, const GradientsAndVariables& gradients,
                                                      std::optional<Output> global_step, std::string name) {
   VIGIL_RETURN_IF_ERROR(b.status());
@@ -228,6 +236,7 @@ absl::StatusOr<Output> SlotOptimizer::ApplyGradients(Builder& b, const Gradients
   for (const GradientAndVariable& pair : gradients) {
     if (!HasGradient(pair)) continue;
     if (!b.graph().Has(pair.variable)) return UsageError("A variable is not an output of a node of this graph.");
+    VIGIL_RETURN_IF_ERROR(CheckType(b.graph(), pair.variable));
     trained.push_back(pair.variable);
   }
   AddShared(b, trained);

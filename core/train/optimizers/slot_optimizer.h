@@ -41,8 +41,8 @@ class HyperParameter {
 
 class SlotOptimizer : public Optimizer {
  public:
-  // USAGE "No variables provided.", "No gradients provided for any variable: ['w:0', ...].", and of a gradient that has
-  // another type than its variable.
+  // USAGE "No variables provided.", "No gradients provided for any variable: ['w:0', ...].", of a gradient that has
+  // another type than its variable, and, where there are slots, of a variable that is neither float nor double.
   absl::StatusOr<Output> ApplyGradients(Builder& b, const GradientsAndVariables& gradients,
                                         std::optional<Output> global_step = std::nullopt,
                                         std::string name = "") override;
@@ -110,6 +110,7 @@ class SlotOptimizer : public Optimizer {
   using Key = std::pair<std::string, std::string>;  // slot and variable, or a shared variable's name and ""
   // Forgets what belongs to another graph.
   void EnterGraph(const Graph& graph);
+  absl::Status CheckType(const Graph& graph, Output variable) const;
   ops::Variable GetOrMakeSlot(Builder& b, const Slot& slot, Output variable);
   NodeId AddUpdate(Builder& b, const std::string& scope, const GradientAndVariable& pair,
                    const std::vector<Output>& numbers);
