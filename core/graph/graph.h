@@ -166,6 +166,7 @@ class Graph {
   DType TypeOf(Output output) const { return node(output.node).output_types[static_cast<std::size_t>(output.index)]; }
   // What is known of its shape before a run. A handle is a scalar. REQUIRES: as above.
   const PartialShape& ShapeOf(Output output) const;
+  bool HasNode(NodeId id) const { return id >= 0 && id < size(); }
   // Whether there is such an output of such a node.
   bool Has(Output output) const;
   // Whether it only refers to a resource that has no value: it can be neither fetched nor taken as one. REQUIRES: Has.

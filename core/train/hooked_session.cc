@@ -15,7 +15,7 @@ namespace {
 
 absl::Status FeedConflict(std::string_view who, const Graph& graph, Output tensor) {
   return UsageError(fmt::format("Same tensor is fed by {}. Conflict(s): ['{}']. Feed it in one place only.", who,
-                                graph.NameOf(tensor)));
+                                graph.HasNode(tensor.node) ? graph.NameOf(tensor) : "?"));
 }
 
 }  // namespace

@@ -44,8 +44,8 @@ void RunEvents::Emit(RunPart part, std::int32_t whose, std::string_view subject,
 }
 
 void RunEvents::AddName(const Graph& graph, Output tensor) {
-  // A name that the graph does not have.
-  const bool known = tensor.node != kNoNode;
+  // A name that the graph does not have, or an output of another graph: the session refuses it later.
+  const bool known = graph.HasNode(tensor.node);
   fmt::format_to(std::back_inserter(text_), "{}:{} ", known ? std::string_view(graph.node(tensor.node).name) : "?",
                  tensor.index);
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "vigil/core/base/code.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/train/monitored_session.h"
@@ -103,6 +104,21 @@ TEST_F(RunEventsTest, WhatIsFedAndIsNoNumberHasAChecksum) {
   EXPECT_EQ(sum_of(Tensor::Scalar<std::string>("left")), sum_of(Tensor::Scalar<std::string>("left")));
   EXPECT_NE(sum_of(Tensor::Vector<std::int64_t>({1, 2})), sum_of(Tensor::Vector<std::int64_t>({1, 3})));
   EXPECT_EQ(sum_of(Tensor()), 0);
+}
+
+TEST_F(RunEventsTest, WhatIsOfAnotherGraphIsRefused) {
+  const Output foreign{9999, 0};
+  const Feeds feeds{{foreign, Tensor::Scalar<std::int64_t>(1)}};
+  const auto code_with = [&](RunArgs args, const Feeds& of_caller) {
+    auto session = MonitoredSession::Create(fake_.env(), graph_, {.hooks = {std::make_shared<AskingHook>(args)}});
+    EXPECT_TRUE(session.ok()) << session.status();
+    return session.ok() ? CodeOf((*session)->Run(a_, of_caller).status()) : Code::kOk;
+  };
+  EXPECT_EQ(code_with({}, feeds), Code::kUsage);
+  EXPECT_EQ(code_with({.fetches = foreign, .feeds = {}, .options = {}}, {}), Code::kUsage);
+  EXPECT_EQ(code_with({.fetches = {}, .feeds = feeds, .options = {}}, {}), Code::kUsage);
+  EXPECT_EQ(code_with({.fetches = {}, .feeds = feeds, .options = {}}, feeds), Code::kUsage);
+  EXPECT_THAT(Parts(), testing::IsSupersetOf({"-1 feed ?:0 = 1", "0 fetches ?:0 ", "0 feed ?:0 = 1"}));
 }
 
 TEST_F(RunEventsTest, ARunThatNobodyAsksAnythingOfHasNone) {
