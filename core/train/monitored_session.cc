@@ -327,10 +327,11 @@ absl::Status MonitoredSessionBase::Leave(const absl::Status& body) {
     return status;
   }
   const std::string origin = OriginOf(body);
-  status = WithMessage(status,
-                       fmt::format("{} [from {}, not from a run of the session: this is no end of the input, so End of "
-                                   "the hooks was not called]",
-                                   MessageOf(status), origin.empty() ? "the scope's own code" : origin));
+  status = WithMessage(
+      status, fmt::format("{} [from {}, not from a run of the monitored session: it is not taken for the end of the "
+                          "input, so End of the hooks was not called]",
+                          MessageOf(status),
+                          origin.empty() ? "the scope's own code, or the raw session of a step function" : origin));
   env_.Emit({.kind = EventKind::kCloseEnd, .code = CodeOf(status)});
   return status;
 }

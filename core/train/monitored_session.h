@@ -11,11 +11,11 @@
 //
 // Creation: Begin of every hook, then the scaffold is finalized, then a session is created, initialised or restored,
 // queue runners are started, AfterCreateSession is called. Leaving the scope: End of every hook if the body returned
-// OK, OUT_OF_RANGE or STOP_ITERATION that a run or RequestStop returned (the end of the input), then close. Any other
-// error skips End and is returned. A session that is dropped without Close() or Exit() takes the error path: no End;
-// stopped, joined for the grace period and closed by its destructor, which says so in the log (by TensorFlow's
-// behaviour it is left open, and its tasks run on). Tasks that do not end in time are named there, and keep what they
-// use of the session.
+// OK, OUT_OF_RANGE or STOP_ITERATION that a run or RequestStop returned (the end of the input), then close. (A run with
+// or without hooks: what the raw session of a step function returns does not count.) Any other error skips End and is
+// returned. A session that is dropped without Close() or Exit() takes the error path: no End; stopped, joined for the
+// grace period and closed by its destructor, which says so in the log (by TensorFlow's behaviour it is left open, and
+// its tasks run on). Tasks that do not end in time are named there, and keep what they use of the session.
 // Callbacks (hooks, listeners, step functions) may run the session, ask whether it should stop and save; they may not
 // close it, nor run it while it is being made anew (USAGE), nor destroy it.
 // Thread safety: one task at a time. Ownership: env's seams and the graph must outlive the session.
@@ -48,7 +48,9 @@ class StepContext {
  public:
   StepContext(Session& session, const LayerRunFn& run) : session_(session), run_(run) {}
   // The raw session. Under Behaviour::TensorFlow() as it was when RunStepFn was called: after a recovery the old,
-  // closed one.
+  // closed one. A run of it is no run of the monitored session: the end of the input that it meets is an error to the
+  // scope, and End of the hooks is not called (not so under Behaviour::TensorFlow()). RunWithHooks and RunWithoutHooks
+  // end cleanly.
   Session& session() const { return session_; }
   // A run with hooks. A preemption must be returned by the step function: then the whole function is called again.
   absl::StatusOr<RunResult> RunWithHooks(const Fetches& fetches, const Feeds& feeds = {},

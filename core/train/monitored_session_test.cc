@@ -138,6 +138,28 @@ TEST_F(MonitoredSessionTest, ACleanEndThatNoRunReturnedIsReportedWithItsOrigin) 
               HasSubstr("mine [from the scope's own code"));
 }
 
+TEST_F(MonitoredSessionTest, TheEndOfTheInputOfAStepFunctionIsThatOfRunsOfTheMonitoredSession) {
+  Builder b(graph_);
+  const Output input = ops::RangeIterator(b, "input", 0);
+  AddHook("a");
+  const auto ended_by = [&](const Behaviour& behaviour, auto run) {
+    lines_.clear();
+    auto session = Monitored(behaviour);
+    return WithSession(*session, [&](MonitoredSession& s) {
+      return s.RunStepFn([&](StepContext& context) -> absl::Status { return run(s, context); });
+    });
+  };
+  const auto raw = [&](MonitoredSession&, StepContext& context) { return RunFetch(context.session(), input).status(); };
+  const auto without_hooks = [&](MonitoredSession& s, StepContext&) { return s.RunWithoutHooks(input).status(); };
+  EXPECT_THAT(std::string(MessageOf(ended_by(Behaviour::Default(), raw))),
+              HasSubstr("[from the scope's own code, or the raw session of a step function, not from a run"));
+  EXPECT_THAT(lines_, ElementsAre("a begin", "a created"));
+  EXPECT_TRUE(ended_by(Behaviour::TensorFlow(), raw).ok());
+  EXPECT_THAT(lines_, ElementsAre("a begin", "a created", "a end"));
+  EXPECT_TRUE(ended_by(Behaviour::Default(), without_hooks).ok());
+  EXPECT_THAT(lines_, ElementsAre("a begin", "a created", "a end"));
+}
+
 TEST_F(MonitoredSessionTest, TensorFlowTakesAnyCleanEndForTheEndOfTheInput) {
   AddHook("a")->before = MakeStatus(Code::kOutOfRange, "the evaluation's input");
   auto session = Monitored(Behaviour::TensorFlow());
