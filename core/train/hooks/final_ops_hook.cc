@@ -14,7 +14,13 @@ absl::StatusOr<std::shared_ptr<FinalOpsHook>> FinalOpsHook::Create(const Env& en
 
 FinalOpsHook::FinalOpsHook(const Env& env, FinalOpsHookOptions options) : env_(env), options_(std::move(options)) {}
 
+absl::Status FinalOpsHook::Begin(BeginContext&) {
+  result_.reset();  // it may have been in another session
+  return absl::OkStatus();
+}
+
 absl::Status FinalOpsHook::End(Session* session) {
+  result_.reset();
   if (options_.final_ops.empty()) return absl::OkStatus();
   if (session == nullptr) {
     return UsageError("The final ops cannot be run: the session was closed before its scope was left.");
@@ -43,10 +49,11 @@ absl::Status FinalOpsHook::End(Session* session) {
   }
   VIGIL_RETURN_IF_ERROR(status);
   result_ = std::move(result);
-  done_ = true;
   return absl::OkStatus();
 }
 
-FetchedValues FinalOpsHook::final_ops_values() const { return done_ ? result_.values() : FetchedValues(); }
+FetchedValues FinalOpsHook::final_ops_values() const {
+  return result_.has_value() ? result_->values() : FetchedValues();
+}
 
 }  // namespace vigil

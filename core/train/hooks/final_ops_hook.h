@@ -5,6 +5,7 @@
 #define VIGIL_CORE_TRAIN_HOOKS_FINAL_OPS_HOOK_H_
 
 #include <memory>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -21,10 +22,11 @@ class FinalOpsHook : public SessionRunHook {
  public:
   static absl::StatusOr<std::shared_ptr<FinalOpsHook>> Create(const Env& env, FinalOpsHookOptions options);
 
+  absl::Status Begin(BeginContext& context) override;
   // An OUT_OF_RANGE or STOP_ITERATION comes with a warning that the final ops must not take input.
   absl::Status End(Session* session) override;
 
-  // In the shape of final_ops; none before the end, and if it failed. Valid as long as the hook.
+  // In the shape of final_ops; none before the end of the session in which the hook is, or was last, and if it failed.
   FetchedValues final_ops_values() const;
 
  private:
@@ -32,8 +34,7 @@ class FinalOpsHook : public SessionRunHook {
 
   const Env env_;
   const FinalOpsHookOptions options_;
-  RunResult result_;
-  bool done_ = false;
+  std::optional<RunResult> result_;
 };
 
 }  // namespace vigil

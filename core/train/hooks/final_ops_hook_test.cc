@@ -54,6 +54,18 @@ TEST_F(FinalOpsHookTest, TakingInputThereIsWarnedAbout) {
   EXPECT_TRUE(hook->final_ops_values().none());
 }
 
+TEST_F(FinalOpsHookTest, ValuesAreThoseOfTheLastSession) {
+  const auto hook = StartWith({.final_ops = fed_});
+  ASSERT_TRUE(End().ok());
+  EXPECT_FALSE(hook->final_ops_values().none());
+  EXPECT_EQ(CodeOf(hook->End(nullptr)), Code::kUsage);
+  EXPECT_TRUE(hook->final_ops_values().none());
+  ASSERT_TRUE(End().ok());
+  EXPECT_FALSE(hook->final_ops_values().none());
+  Start(hook);
+  EXPECT_TRUE(hook->final_ops_values().none());
+}
+
 TEST_F(FinalOpsHookTest, OtherErrorsComeOutAsTheyAre) {
   StartWith({.final_ops = ops::Placeholder(b(), "needed", DType::kInt64)});
   EXPECT_EQ(CodeOf(End()), Code::kInvalidArgument);
