@@ -18,7 +18,7 @@ struct Behaviour {
   bool stop_survives_recovery = true;  // a stop request is not forgotten with the session
   bool should_stop_recovers = true;    // also from what is reported while ShouldStop looks
   bool step_fn_sees_new_session = true;
-  bool worker_backs_off = true;  // a worker looks for the model after 1, 2, 4, ... 30 seconds
+  bool worker_backs_off = true;  // a worker looks for the model after 1, 2, 4, ... 30 s, and in the end
   bool one_grace_period = true;  // stuck tasks cost one stop grace period, whatever the number of recoveries
   // Clusters.
   bool join_live_model =

@@ -31,16 +31,17 @@ class SessionCreatorTest : public testing::Test {
                               const Behaviour& behaviour = Behaviour::TensorFlow()) {
     return {env(), graph_, {.scaffold = scaffold_, .max_wait = max_wait, .factory = factory_, .behaviour = behaviour}};
   }
-  // The chief comes after 100 s and trains one step.
-  double SecondsUntilAWorkerFindsItsChief(const Behaviour& behaviour) {
-    const auto chief = env().tasks->Spawn("chief", [this] {
-      env().tasks->SleepUntil({std::chrono::seconds(100)});
+  // The chief comes after 100 s (or so many) and trains one step.
+  double SecondsUntilAWorkerFindsItsChief(const Behaviour& behaviour, Duration chief_comes = std::chrono::seconds(100),
+                                          Duration max_wait = std::chrono::seconds(1800)) {
+    const auto chief = env().tasks->Spawn("chief", [this, chief_comes] {
+      env().tasks->SleepUntil({chief_comes});
       ChiefSessionCreator creator(env(), graph_, {.scaffold = scaffold_, .factory = factory_});
       const absl::StatusOr<SessionPtr> session = creator.CreateSession();
       ASSERT_TRUE(session.ok()) << session.status();
       EXPECT_TRUE(RunTarget(**session, train_.node).ok());
     });
-    WorkerSessionCreator creator = Worker(std::chrono::seconds(1800), behaviour);
+    WorkerSessionCreator creator = Worker(max_wait, behaviour);
     const absl::StatusOr<SessionPtr> session = creator.CreateSession();
     EXPECT_TRUE(session.ok()) << session.status();
     if (session.ok()) {
@@ -65,6 +66,18 @@ TEST_F(SessionCreatorTest, AWorkerWaitsForItsChiefAndFindsItsStep) {
 
 TEST_F(SessionCreatorTest, ByDefaultAWorkerLooksSoonAndThenLessOften) {
   EXPECT_EQ(SecondsUntilAWorkerFindsItsChief(Behaviour::Default()), 121) << "after 1 + 2 + 4 + 8 + 16 + 30 + 30 + 30 s";
+}
+
+// 31 s have gone by after 16, and the next wait would be 30.
+TEST_F(SessionCreatorTest, ByDefaultAWorkerLooksALastTimeWhenItsPatienceEnds) {
+  using std::chrono::seconds;
+  EXPECT_EQ(SecondsUntilAWorkerFindsItsChief(Behaviour::Default(), seconds(40), seconds(60)), 60);
+}
+
+TEST_F(SessionCreatorTest, ByDefaultAWorkerWaitsAsLongAsItIsTold) {
+  WorkerSessionCreator creator = Worker(std::chrono::seconds(70), Behaviour::Default());
+  EXPECT_EQ(CodeOf(creator.CreateSession().status()), Code::kDeadlineExceeded);
+  EXPECT_EQ(ToSeconds(fake_.clock.Monotonic().since_epoch), 70);
 }
 
 TEST_F(SessionCreatorTest, TheScaffoldThatIsMadeHasTheBehaviourOfItsCreator) {

@@ -303,9 +303,9 @@ absl::StatusOr<bool> SessionManager::LookWhetherReady(Session& session) {
 absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& target, std::optional<Duration> max_wait,
                                                           Duration* slept) {
   const Time start = env_.clock->Monotonic();
-  Duration wait = options_.behaviour.worker_backs_off
-                      ? std::min<Duration>(std::chrono::seconds(1), options_.recovery_wait)
-                      : options_.recovery_wait;
+  const bool backs_off = options_.behaviour.worker_backs_off;
+  Duration wait = options_.recovery_wait;
+  if (backs_off) wait = std::min<Duration>(std::chrono::seconds(1), wait);
   while (true) {
     VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewSession(target));
     const absl::StatusOr<bool> ready = LookWhetherReady(*session);
@@ -318,7 +318,9 @@ absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& t
     session->Close().IgnoreError();
     if (max_wait.has_value()) {
       const Duration left = std::max(Duration::zero(), *max_wait - (env_.clock->Monotonic() - start));
-      if (left - wait < Duration::zero()) {
+      // TensorFlow looks as long as a whole wait fits. Here waits get longer: less than one is waited, too.
+      if (backs_off && left > Duration::zero()) wait = std::min(wait, left);
+      if (left < wait) {
         return MakeStatus(Code::kDeadlineExceeded,
                           fmt::format("Session was not ready after waiting {} secs.", ToSeconds(*max_wait)));
       }

@@ -1,6 +1,7 @@
 #include "vigil/properties/model/session_manager.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "vigil/properties/model/input_queue.h"
@@ -75,8 +76,9 @@ Code SessionManagerModel::Wait(double max_wait_secs, RawSessionPtr& made) {
     }
     world_.CloseSession(*session);
     double left = max_wait_secs - (world_.now() - start);
-    if (left < 0) left = 0;
-    if (left - wait < 0) return Code::kDeadlineExceeded;
+    left = left < 0 ? 0 : std::round(left * 1e9) / 1e9;  // whole nanoseconds
+    if (world_.behaviour().worker_backs_off && left > 0) wait = std::min(wait, left);
+    if (left < wait) return Code::kDeadlineExceeded;
     if (world_.SleepUnlessTold(wait)) return Code::kCancelled;
     waited_ += wait;
     wait = std::min(2 * wait, options_.recovery_wait_secs);
