@@ -19,16 +19,21 @@ absl::Status CheckGlobalStep(const Graph& graph, Output step) {
   return absl::OkStatus();
 }
 
-// What gives the value of a variable. Nodes run in the order in which they were made, and the read of a variable was
-// made with it: whatever the graph does to the step later, in a run that also reads it the read comes first.
-Output ReadOf(const Graph& graph, Output variable) {
+}  // namespace
+
+Output ReadOfVariable(const Graph& graph, Output variable) {
   for (const ops::Variable& known : graph.Collection(ops::kVariables)) {
     if (known.ref == variable) return known.read;
   }
   return variable;
 }
 
-}  // namespace
+std::string NameOfStep(const Graph& graph, Output step) {
+  for (const ops::Variable& known : graph.Collection(ops::kVariables)) {
+    if (known.read == step && ops::IsResourceVariable(graph, known.ref)) return graph.node(known.ref.node).name;
+  }
+  return graph.node(step.node).name;
+}
 
 absl::StatusOr<std::optional<Output>> GetGlobalStep(const Env& env, const Graph& graph) {
   const std::vector<Output>& items = graph.Collection(kGlobalStep);
@@ -38,7 +43,7 @@ absl::StatusOr<std::optional<Output>> GetGlobalStep(const Env& env, const Graph&
   }
   std::optional<Output> step = items.empty() ? graph.FindOutput("global_step:0") : items.front();
   // A handle has no value: what is asked for is the step.
-  if (step.has_value() && ops::IsResourceVariable(graph, *step)) step = ReadOf(graph, *step);
+  if (step.has_value() && ops::IsResourceVariable(graph, *step)) step = ReadOfVariable(graph, *step);
   if (step.has_value()) VIGIL_RETURN_IF_ERROR(CheckGlobalStep(graph, *step));
   return step;
 }
@@ -67,7 +72,7 @@ absl::StatusOr<std::optional<Output>> GetOrCreateGlobalStepRead(const Env& env, 
   if (!items.empty()) return std::optional<Output>(items.front());
   VIGIL_ASSIGN_OR_RETURN(const std::optional<Output> step, GetGlobalStep(env, builder.graph()));
   if (!step.has_value()) return step;
-  const Output read = ops::Identity(builder, "global_step/read", ReadOf(builder.graph(), *step));
+  const Output read = ops::Identity(builder, "global_step/read", ReadOfVariable(builder.graph(), *step));
   VIGIL_RETURN_IF_ERROR(builder.status());
   builder.graph().AddToCollection(kGlobalStepRead, read);
   return std::optional<Output>(read);

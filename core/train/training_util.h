@@ -6,6 +6,7 @@
 #define VIGIL_CORE_TRAIN_TRAINING_UTIL_H_
 
 #include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,8 +17,15 @@
 
 namespace vigil {
 
+// What gives the value of a variable that ops::MakeVariable or MakeResourceVariable made; anything else is itself. Nodes
+// run in the order in which they were made, and the read of a variable was made with it: whatever the graph does to the
+// variable later, in a run that also reads it the read comes first.
+Output ReadOfVariable(const Graph& graph, Output variable);
+// The node's name that a global step goes by: where it is what reads a resource variable, that variable's.
+std::string NameOfStep(const Graph& graph, Output step);
+
 // The sole item of the GLOBAL_STEP collection; if that is empty, the tensor "global_step:0"; nullopt if there is none,
-// or several.
+// or several. Of a resource variable it is what reads it.
 absl::StatusOr<std::optional<Output>> GetGlobalStep(const Env& env, const Graph& graph);
 // An int64 variable "global_step", 0 at first, in the collections of global variables and of the global step.
 absl::StatusOr<Output> CreateGlobalStep(const Env& env, Builder& builder);

@@ -50,7 +50,7 @@ absl::Status StepCounterHook::Begin(BeginContext& context) {
   training_runs_ = TrainingRuns();
   VIGIL_ASSIGN_OR_RETURN(const std::optional<Output> step, GetGlobalStep(env_, context.graph));
   // Without a step there is nothing to read: Init has found one, if only the tensor that reads it.
-  tag_ = fmt::format("{}/sec", step.has_value() ? context.graph.node(step->node).name : "global_step");
+  tag_ = fmt::format("{}/sec", step.has_value() ? NameOfStep(context.graph, *step) : "global_step");
   return absl::OkStatus();
 }
 

@@ -5,6 +5,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/hooks/testing.h"
+#include "vigil/core/train/monitored_session.h"
 #include "vigil/core/train/training_util.h"
 #include "vigil/fakes/summary/scribe_writer.h"
 
@@ -87,6 +88,25 @@ TEST_F(StepCounterHookTest, TheTagHasTheNameOfTheStep) {
     LayerRun run{.fetches = fetches, .feeds = no_feeds, .options = merged_options_, .result = &result_};
     fake_.clock.Advance(1s);
     ASSERT_TRUE(hooked.Run(run).ok());
+  }
+  EXPECT_THAT(writer_->lines, ElementsAre("summary step=2 bar/foo/sec=1"));
+}
+
+TEST_F(StepCounterHookTest, TheTagHasTheNameOfAStepWithAHandle) {
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const Output zero = b.Const("zero", Tensor::Scalar<std::int64_t>(0));
+  graph.AddToCollection(kGlobalStep, ops::MakeResourceVariable(b, "bar/foo", zero).ref);
+  ASSERT_TRUE(b.status().ok());
+  EXPECT_EQ(NameOfStep(graph, **GetGlobalStep(env(), graph)), "bar/foo");
+  const Output train =
+      b.Op("AssignAddVariableOp", {graph.Collection(kGlobalStep)[0], b.Const("one", Tensor::Scalar<std::int64_t>(1))});
+  const auto hook = Make({.every_n_steps = 1, .summary_writer = writer_});
+  const auto session = MonitoredSession::Create(env(), graph, {.hooks = {hook}});
+  ASSERT_TRUE(session.ok()) << session.status();
+  for (int i = 0; i < 2; ++i) {
+    fake_.clock.Advance(1s);
+    ASSERT_TRUE((*session)->Run(Fetches::Op(train.node)).ok());
   }
   EXPECT_THAT(writer_->lines, ElementsAre("summary step=2 bar/foo/sec=1"));
 }

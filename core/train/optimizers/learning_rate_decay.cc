@@ -21,7 +21,12 @@ class DecayGraph {
   }
   Output Const(float value) const { return b_.Const(scope_ + "/Const", Tensor::Scalar<float>(value)); }
   Output Number(const HyperParameter& number, const char* name) const { return number.In(b_, scope_ + "/" + name); }
-  Output Float(Output step) const { return Op("Cast", {step}, {{"DstT", DType::kFloat}}); }
+  // A resource variable is read.
+  Output ValueOf(Output step) const {
+    if (!ops::IsResourceVariable(b_.graph(), step)) return step;
+    return Op("ReadVariableOp", {step}, {{"dtype", ops::VariableType(b_.graph(), step)}});
+  }
+  Output Float(Output step) const { return Op("Cast", {ValueOf(step)}, {{"DstT", DType::kFloat}}); }
   // How many periods have passed.
   Output Periods(Output step, const DecayOptions& options) const {
     const Output periods = Op("RealDiv", {Float(step), Number(options.decay_steps, "decay_steps")});
@@ -99,9 +104,10 @@ Output PiecewiseConstant(Builder& b, Output global_step, const std::vector<std::
   }
   const DecayGraph g(b, name);
   // A step of fractions keeps them: the boundaries become what it is.
-  const DType type = b.graph().Has(global_step) ? b.graph().TypeOf(global_step) : DType::kInvalid;
+  const DType type = b.graph().Has(global_step) ? ops::VariableType(b.graph(), global_step) : DType::kInvalid;
   const bool has_fractions = type == DType::kFloat || type == DType::kDouble;
-  const Output step = has_fractions ? global_step : g.Op("Cast", {global_step}, {{"DstT", DType::kInt64}});
+  const Output value = g.ValueOf(global_step);
+  const Output step = has_fractions ? value : g.Op("Cast", {value}, {{"DstT", DType::kInt64}});
   Output rate = g.Const(values[0]);
   for (std::size_t i = 0; i < boundaries.size(); ++i) {
     Output boundary = b.Const(name + "/boundary", Tensor::Scalar<std::int64_t>(boundaries[i]));

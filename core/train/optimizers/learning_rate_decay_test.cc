@@ -45,5 +45,18 @@ TEST_F(LearningRateDecayTest, AFractionOfAStepIsBeyondTheBoundary) {
   EXPECT_EQ(at(Tensor::Scalar<std::int32_t>(30)), 1);
 }
 
+TEST_F(LearningRateDecayTest, AResourceVariableIsRead) {
+  const Output step = ops::MakeResourceVariable(b_, "step", b_.Const("ten", Tensor::Scalar<std::int64_t>(10))).ref;
+  const Output x = ops::MakeResourceVariable(b_, "x", b_.Const("more", Tensor::Scalar<float>(10.5F))).ref;
+  const Output decayed = ExponentialDecay(b_, step, {.learning_rate = 8, .decay_steps = 10, .decay_rate = 0.5F});
+  const Output polynomial = PolynomialDecay(b_, step, {.learning_rate = 8, .decay_steps = 20, .end_learning_rate = 0});
+  const Output of_whole = PiecewiseConstant(b_, step, {10}, {1, 2});
+  const Output of_fraction = PiecewiseConstant(b_, x, {10}, {1, 2});
+  EXPECT_EQ(Value(decayed), 4);
+  EXPECT_EQ(Value(polynomial), 4);
+  EXPECT_EQ(Value(of_whole), 1);
+  EXPECT_EQ(Value(of_fraction), 2);
+}
+
 }  // namespace
 }  // namespace vigil

@@ -127,6 +127,32 @@ TEST_F(SyncReplicasGraphTest, IsTensorFlows) {
   EXPECT_EQ(graph_.node(runner.close_op).name, "sync_token_q_Close");
 }
 
+TEST_F(SyncReplicasGraphTest, AStepWithAHandleIsReadAfterTheUpdate) {
+  Builder b(graph_);
+  const ops::Variable step =
+      ops::MakeResourceVariable(b, "global_step", b.Const("zero", Tensor::Scalar<std::int64_t>(0)));
+  graph_.AddToCollection(kGlobalStep, step.ref);
+  const ops::Variable w = ops::MakeVariable(b, "w", b.Const("zeros", Tensor::Vector<float>({0, 0})));
+  const Output dw = b.Const("dw", Tensor::Vector<float>({1, 1}));
+  const auto sync = *SyncReplicasOptimizer::Create(
+      fake_.env(),
+      {.optimizer = std::make_shared<GradientDescentOptimizer>(GradientDescentOptions{.learning_rate = 0.5F})});
+  const auto train = sync->ApplyGradients(b, {{dw, w.ref}}, step.ref);
+  ASSERT_EQ(Text(train.status()), "OK");
+  EXPECT_EQ(graph_.TypeOf(*graph_.FindOutput("sync_rep_local_step")), DType::kInt64);
+  const Node& tokens = graph_.node(*graph_.Find("Fill"));
+  const Node& read = graph_.node(tokens.inputs[1].node);
+  EXPECT_EQ(read.op, "ReadVariableOp");
+  EXPECT_THAT(read.control_inputs, ElementsAre(*graph_.Find("GradientDescent")));
+  const auto session = MonitoredSession::Create(fake_.env(), graph_, {.hooks = {sync->MakeSessionRunHook(true)}});
+  ASSERT_EQ(Text(session.status()), "OK");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Text((*session)->Run(*train).status()), "OK");
+  // The first token is of step 0.
+  EXPECT_EQ((*session)->RunWithoutHooks(sync->local_step().ref)->values().scalar<std::int64_t>(), 2);
+  EXPECT_EQ(Text((*session)->Close()), "OK");
+  fake_.tasks.EndAll();
+}
+
 // Our own additions are attributes of TensorFlow's ops: it can read the graph.
 TEST_F(SyncReplicasGraphTest, ByDefaultTheStopCancelsTheTakes) {
   const std::vector<std::string> lines = Build(Behaviour::Default());

@@ -11,16 +11,10 @@
 #include "vigil/core/ops/training.h"
 #include "vigil/core/train/optimizers/graph_names.h"
 #include "vigil/core/train/optimizers/sync_replicas_hook.h"
+#include "vigil/core/train/training_util.h"
 
 namespace vigil {
 namespace {
-
-// What gives the value of a variable, made with it: in a run that changes the variable it comes first.
-Output ReadOfVariable(const Graph& graph, Output variable) {
-  const auto& known = graph.Collection(ops::kVariables);
-  const auto it = std::ranges::find(known, variable, &ops::Variable::ref);
-  return it == known.end() ? variable : it->read;
-}
 
 Tensor ZeroOf(DType dtype) { return Tensor(dtype, Shape()); }
 
@@ -55,7 +49,8 @@ void SyncReplicasOptimizer::AddLocalStep(Builder& b, Nodes& nodes) const {
   const std::string device = b.graph().node(anchor.node).device;
   {
     const DeviceScope here(b, device);
-    const Output zero = b.Const("sync_rep_local_step/initial_value", ZeroOf(b.graph().TypeOf(nodes.global_step)));
+    const Output zero =
+        b.Const("sync_rep_local_step/initial_value", ZeroOf(ops::VariableType(b.graph(), nodes.global_step)));
     nodes.local_step = ops::MakeVariable(b, "sync_rep_local_step", zero, kLocalVariables);
   }
   nodes.local_step_init = ops::Assign(b, "Assign", nodes.local_step.ref, nodes.global_step_read).node;
@@ -103,7 +98,8 @@ GradientsAndVariables SyncReplicasOptimizer::AddAccumulators(Builder& b, const s
 
 // The replicas' train op, and the op that ends a step of the chief's task.
 Output SyncReplicasOptimizer::AddTokens(Builder& b, NodeId update, Nodes& nodes, NodeId& sync_op) const {
-  const DType type = b.graph().TypeOf(nodes.global_step);
+  if (!b.status().ok()) return {};
+  const DType type = ops::VariableType(b.graph(), nodes.global_step);
   const std::vector<DType> types{type};
   nodes.token_queue = b.Op("FIFOQueueV2", {},
                            {.name = "sync_token_q",
@@ -119,7 +115,11 @@ Output SyncReplicasOptimizer::AddTokens(Builder& b, NodeId update, Nodes& nodes,
   const Output train_op = ops::Assign(b, "Assign", nodes.local_step.ref, token);
   // The step itself, not its read: after the update. (TensorFlow's read shows the new value all the same: it shares the
   // buffer.)
-  const Output tokens = Tokens(b, std::max(total(), options_.replicas_to_aggregate), nodes.global_step, {update});
+  Output step = nodes.global_step;
+  if (ops::IsResourceVariable(b.graph(), step)) {
+    step = b.Op("ReadVariableOp", {step}, {.control_inputs = {update}, .attrs = {{"dtype", type}}});
+  }
+  const Output tokens = Tokens(b, std::max(total(), options_.replicas_to_aggregate), step, {update});
   sync_op = b.Op("QueueEnqueueManyV2", {nodes.token_queue, tokens}, {.name = "sync_token_q_EnqueueMany"}).node;
   return train_op;
 }

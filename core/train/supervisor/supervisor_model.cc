@@ -10,6 +10,7 @@
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/train/default_ops.h"
+#include "vigil/core/train/training_util.h"
 
 namespace vigil {
 namespace {
@@ -58,12 +59,18 @@ absl::StatusOr<SaverPtr> FindOrMakeSaver(const Env& env, Graph& graph, const OrD
   return saver;
 }
 
+// A handle has no value to read: what reads the variable is.
+std::optional<Output> WithValue(const Graph& graph, std::optional<Output> step) {
+  if (step.has_value() && ops::IsResourceVariable(graph, *step)) return ReadOfVariable(graph, *step);
+  return step;
+}
+
 std::optional<Output> FindGlobalStep(const Env& env, Graph& graph, const OrDefault<Output>& given) {
   if (given.given()) return given.value();
   if (const std::optional<Output> first = FirstOf(env, graph, kGlobalStep)) return first;
   const std::optional<Output> named = graph.FindOutput("global_step:0");
   if (!named.has_value()) return std::nullopt;
-  const DType type = graph.TypeOf(*named);
+  const DType type = ops::VariableType(graph, *named);
   if (type != DType::kInt32 && type != DType::kInt64) {
     env.log->Write(Severity::kWarning, fmt::format("Found 'global_step' is not an int type: {}", DTypeName(type)));
     return std::nullopt;
@@ -95,7 +102,7 @@ absl::StatusOr<SupervisorModel> FindOrMakePieces(const Env& env, Graph& graph, c
   VIGIL_ASSIGN_OR_RETURN(model.saver, FindOrMakeSaver(env, graph, options.saver, options.behaviour));
   VIGIL_ASSIGN_OR_RETURN(model.summary_op,
                          GivenOrFirstOrMade(env, graph, options.summary_op, kSummaryOp, ops::MergeAllSummaries));
-  model.global_step = FindGlobalStep(env, graph, options.global_step);
+  model.global_step = WithValue(graph, FindGlobalStep(env, graph, options.global_step));
   NoteInitOps(graph, {.init_op = model.init_op,
                       .ready_op = model.ready_op,
                       .ready_for_local_init_op = model.ready_for_local_init_op,

@@ -71,7 +71,7 @@ SVStepCounterThread::SVStepCounterThread(const Supervisor& supervisor, SessionPt
       session_(std::move(session)),
       writer_(supervisor.summary_writer()),
       step_counter_(step_counter.has_value() ? step_counter : supervisor.global_step()),
-      summary_tag_(step_counter_.has_value() ? fmt::format("{}/sec", supervisor.graph().node(step_counter_->node).name)
+      summary_tag_(step_counter_.has_value() ? fmt::format("{}/sec", NameOfStep(supervisor.graph(), *step_counter_))
                                              : std::string()) {}
 
 absl::Status SVStepCounterThread::StartLoop() {

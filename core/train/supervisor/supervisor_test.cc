@@ -130,6 +130,25 @@ TEST_F(SupervisorTest, DefaultGlobalStep) {
   EXPECT_EQ(Value(*Prepare(**sv), named), "287");
 }
 
+TEST_F(SupervisorTest, AGlobalStepWithAHandleIsRead) {
+  for (const bool in_collection : {true, false}) {
+    Graph graph(BuiltinOps());
+    Builder b(graph);
+    const ops::Variable step =
+        ops::MakeResourceVariable(b, "global_step", b.Const("v", Tensor::Scalar<std::int64_t>(287)));
+    if (in_collection) graph.AddToCollection(kGlobalStep, step.ref);
+    const auto sv = Supervisor::Create(env(), graph, {.logdir = kLogdir});
+    ASSERT_TRUE(sv.ok()) << sv.status();
+    EXPECT_EQ((*sv)->global_step(), step.read);
+    EXPECT_THAT(graph.Collection(kGlobalStep), ElementsAre(step.ref));
+    const absl::Status status = (*sv)->ManagedSession({}, [&](const SessionPtr& session) {
+      EXPECT_EQ(Value(*session, step.read), "287");
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(status.ok()) << status;
+  }
+}
+
 TEST_F(SupervisorTest, AGlobalStepThatIsNoIntegerIsNone) {
   Graph graph(BuiltinOps());
   Builder b(graph);
