@@ -17,9 +17,9 @@
 
 namespace vigil {
 
-// What gives the value of a variable that ops::MakeVariable or MakeResourceVariable made; anything else is itself. Nodes
-// run in the order in which they were made, and the read of a variable was made with it: whatever the graph does to the
-// variable later, in a run that also reads it the read comes first.
+// What gives the value of a variable that ops::MakeVariable or MakeResourceVariable made; anything else is itself.
+// Nodes run in the order in which they were made, and the read of a variable was made with it: whatever the graph does
+// to the variable later, in a run that also reads it the read comes first.
 Output ReadOfVariable(const Graph& graph, Output variable);
 // The node's name that a global step goes by: where it is what reads a resource variable, that variable's.
 std::string NameOfStep(const Graph& graph, Output step);

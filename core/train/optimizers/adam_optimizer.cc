@@ -15,8 +15,9 @@ std::vector<SlotOptimizer::Number> AdamOptimizer::Numbers() const {
 
 void AdamOptimizer::AddShared(Builder& b, const std::vector<Output>& variables) {
   if (!b.status().ok()) return;
-  const Output first = *std::ranges::min_element(
-      variables, {}, [&b](Output variable) -> const std::string& { return b.graph().node(variable.node).name; });
+  // As tensors: "w1:0" comes before "w:0".
+  const Output first =
+      *std::ranges::min_element(variables, {}, [&b](Output variable) { return b.graph().NameOf(variable); });
   Shared(b, "beta1_power", options_.beta1, first);
   Shared(b, "beta2_power", options_.beta2, first);
 }

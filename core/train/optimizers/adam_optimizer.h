@@ -1,6 +1,6 @@
 // tf.train.AdamOptimizer: moving averages of the gradients and of their squares, corrected for having begun at zero.
-// Slots: "m", "v"; and for all variables together "beta1_power" and "beta2_power", which are at the variable whose name
-// comes first. Sparse gradients: the averages of all rows decay, as TensorFlow's do.
+// Slots: "m", "v"; and for all variables together "beta1_power" and "beta2_power", which are at the variable whose
+// tensor's name ("w:0") comes first. Sparse gradients: the averages of all rows decay, as TensorFlow's do.
 // Thread safety: as the graph's. Source: adam.py.
 #ifndef VIGIL_CORE_TRAIN_OPTIMIZERS_ADAM_OPTIMIZER_H_
 #define VIGIL_CORE_TRAIN_OPTIMIZERS_ADAM_OPTIMIZER_H_

@@ -52,8 +52,8 @@ Output ExponentialDecay(Builder& b, Output global_step, const DecayOptions& opti
 
 Output NaturalExpDecay(Builder& b, Output global_step, const DecayOptions& options) {
   const DecayGraph g = GraphOf(b, options, "NaturalExpDecay");
-  const Output rate = g.Op("Neg", {g.Number(options.decay_rate, "decay_rate")});
-  const Output factor = g.Op("Exp", {g.Op("Mul", {rate, g.Periods(global_step, options)})});
+  const Output rate = g.Op("Exp", {g.Op("Neg", {g.Number(options.decay_rate, "decay_rate")})});
+  const Output factor = g.Op("Pow", {rate, g.Periods(global_step, options)});
   return g.Op("Mul", {g.Number(options.learning_rate, "learning_rate"), factor});
 }
 

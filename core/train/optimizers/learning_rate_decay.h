@@ -3,7 +3,8 @@
 //   const Output rate = ExponentialDecay(b, step, {.learning_rate = 0.1, .decay_steps = 1000, .decay_rate = 0.5});
 //   AdamOptimizer optimizer({.learning_rate = rate});
 //
-// `global_step`: the variable, of either kind, or a value, of any numeric type; read in each run. Errors stick to the builder.
+// `global_step`: the variable, of either kind, or a value, of any numeric type; read in each run. Errors stick to the
+// builder.
 // Thread safety: as the graph's. Source: learning_rate_decay.py, learning_rate_schedule.py.
 #ifndef VIGIL_CORE_TRAIN_OPTIMIZERS_LEARNING_RATE_DECAY_H_
 #define VIGIL_CORE_TRAIN_OPTIMIZERS_LEARNING_RATE_DECAY_H_
@@ -27,7 +28,7 @@ struct DecayOptions {
 
 // learning_rate * decay_rate ^ (step / decay_steps).
 Output ExponentialDecay(Builder& b, Output global_step, const DecayOptions& options);
-// learning_rate * e ^ (-decay_rate * step / decay_steps).
+// learning_rate * e ^ (-decay_rate * step / decay_steps). As TensorFlow's: a power of e ^ -decay_rate.
 Output NaturalExpDecay(Builder& b, Output global_step, const DecayOptions& options);
 // learning_rate / (1 + decay_rate * step / decay_steps).
 Output InverseTimeDecay(Builder& b, Output global_step, const DecayOptions& options);

@@ -45,6 +45,16 @@ TEST_F(LearningRateDecayTest, AFractionOfAStepIsBeyondTheBoundary) {
   EXPECT_EQ(at(Tensor::Scalar<std::int32_t>(30)), 1);
 }
 
+// So the last digits are TensorFlow's, too: of step 50000 it makes 1.3887925e-12, not 1.3887944e-12.
+TEST_F(LearningRateDecayTest, TheNaturalDecayIsAPower) {
+  const Output step = b_.Const("step", Tensor::Scalar<std::int64_t>(50000));
+  const Output rate = NaturalExpDecay(b_, step, {.learning_rate = 0.1, .decay_steps = 1000, .decay_rate = 0.5});
+  EXPECT_NEAR(Value(rate), 1.3887925e-12, 1e-16);
+  const Node& power = graph_.node(*graph_.Find("NaturalExpDecay/Pow"));
+  EXPECT_EQ(graph_.NameOf(power.inputs[0]), "NaturalExpDecay/Exp:0");
+  EXPECT_EQ(graph_.NameOf(power.inputs[1]), "NaturalExpDecay/RealDiv:0");
+}
+
 TEST_F(LearningRateDecayTest, AResourceVariableIsRead) {
   const Output step = ops::MakeResourceVariable(b_, "step", b_.Const("ten", Tensor::Scalar<std::int64_t>(10))).ref;
   const Output x = ops::MakeResourceVariable(b_, "x", b_.Const("more", Tensor::Scalar<float>(10.5F))).ref;

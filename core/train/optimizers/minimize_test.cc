@@ -277,6 +277,18 @@ TEST_F(MinimizeTest, SlotsAreNamedAsTensorFlowDoes) {
   EXPECT_EQ(adam.variables().size(), 6U);
 }
 
+// "w1:0" is before "w:0", as TensorFlow takes the names of tensors.
+TEST_F(MinimizeTest, AdamsPowersAreWithTheVariableWhoseTensorComesFirst) {
+  const Output one = b_.Const("one", Tensor::Scalar<float>(1));
+  GradientsAndVariables pairs;
+  for (const char* const name : {"w", "w1"}) {
+    b_.device = fmt::format("/job:{}", name);
+    pairs.push_back({.gradient = one, .variable = ops::MakeVariable(b_, name, one).ref});
+  }
+  ASSERT_EQ(fakes::Text(AdamOptimizer({}).ApplyGradients(b_, pairs).status()), "OK");
+  EXPECT_EQ(graph_.node(*graph_.Find("beta1_power")).device, graph_.node(*graph_.Find("w1")).device);
+}
+
 // Or two models of a server that are kept apart by it would share them.
 TEST_F(MinimizeTest, WhatIsMadeForAVariableIsInTheContainer) {
   b_.container = "mine";
