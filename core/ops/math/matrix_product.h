@@ -2,8 +2,9 @@
 //
 // Every element of the result is a sum in one order, that of the columns of the left matrix; each product and each sum
 // is rounded by itself. Stretches of the depth (kProductStretch) are added up for themselves, and their sums to the
-// result: a long sum of small numbers would lose most of each. So the result is the same to the bit whichever registers the machine has, whichever compiler
-// was used and however the work is cut up; the widest registers that the processor has are used (AVX2 on x86-64).
+// result: a long sum of small numbers would lose most of each. So the result is the same to the bit whichever registers
+// the machine has, whichever compiler was used and however the work is cut up; the widest registers that the processor
+// has are used (AVX2 on x86-64).
 // The operands may have any layout, also one that is only listed: a convolution reads the windows of an image where
 // they lie.
 // Thread safety: pure functions.
