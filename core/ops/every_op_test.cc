@@ -317,10 +317,28 @@ class Trial : public OpRunner {
   Dice dice_;
   std::vector<Output> resources_of_any_kind_;
   // Of those that a signature only allows nothing is heard until they are of a wrong type.
-  std::vector<std::string> known_attrs_ = {
-      "shape",       "container",    "shared_name",    "capacity",       "axis",       "squeeze_dims", "out_type",
-      "transpose_a", "keep_dims",    "validate_shape", "reduction_type", "separator",  "limit",        "data_format",
-      "dilations",   "use_nesterov", "output_type",    "out_idx",        "use_locking"};
+  std::vector<std::string> known_attrs_ = {"shape",
+                                           "container",
+                                           "shared_name",
+                                           "capacity",
+                                           "axis",
+                                           "squeeze_dims",
+                                           "out_type",
+                                           "transpose_a",
+                                           "keep_dims",
+                                           "validate_shape",
+                                           "reduction_type",
+                                           "separator",
+                                           "limit",
+                                           "data_format",
+                                           "dilations",
+                                           "use_nesterov",
+                                           "output_type",
+                                           "out_idx",
+                                           "use_locking",
+                                           "batch_dims",
+                                           "incompatible_shape_error",
+                                           "multiply_linear_by_lr"};
 };
 
 // All but variables: on a cluster what is not marked would be shared by all sessions, without a word.

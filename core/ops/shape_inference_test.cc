@@ -59,6 +59,17 @@ TEST_F(ShapeInferenceTest, ARefusalNamesTheValuesThatItGoesBy) {
             "input tensors: input[1] = <0 4>.");
 }
 
+TEST_F(ShapeInferenceTest, PaddingsThatAreNotAskedForAreRefusedInTensorFlowsWords) {
+  using Ints = std::vector<std::int64_t>;
+  EXPECT_THAT(Known(b_.Op("MaxPool", {Of("x", {1, 4, 4, 1})},
+                          {.attrs = {{"ksize", Ints{1, 2, 2, 1}},
+                                     {"strides", Ints{1, 1, 1, 1}},
+                                     {"padding", std::string("SAME")},
+                                     {"explicit_paddings", Ints{0, 0, 1, 1, 1, 1, 0, 0}}}})),
+              StartsWith("INVALID_ARGUMENT: explicit_paddings attribute must be empty if the padding attribute is not "
+                         "EXPLICIT"));
+}
+
 // A shape that spells out what is none is told of without the node, as TensorFlow does.
 TEST_F(ShapeInferenceTest, AValueThatIsNoShape) {
   EXPECT_EQ(Known(b_.Op("Fill", {Vec<std::int32_t>({-3}), Scalar<float>(1)})),

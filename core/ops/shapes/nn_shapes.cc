@@ -136,6 +136,10 @@ absl::StatusOr<PartialShape> Pooled(InferenceContext& c, bool over_depth) {
   const int channel = channels_first ? 1 : 3;
   const int row = channels_first ? 2 : 1;
   const char* const name = over_depth ? "MaxPool" : "AvgPool";
+  const auto explicit_paddings = c.attr_or<std::vector<std::int64_t>>("explicit_paddings", {});
+  if (c.attr_or<std::string>("padding", "") != "EXPLICIT" && !explicit_paddings.empty()) {
+    return InvalidArgument("explicit_paddings attribute must be empty if the padding attribute is not EXPLICIT");
+  }
   VIGIL_ASSIGN_OR_RETURN(PartialShape out, WithRank(c.input(0), 4));
   VIGIL_ASSIGN_OR_RETURN(
       const auto strides,
