@@ -112,7 +112,7 @@ struct Verified {
   bool passed;
 };
 
-std::string Json(const std::vector<Verified>& all, const VerifyArguments& a, bool interrupted) {
+std::string Json(const std::vector<Verified>& all, const VerifyArguments& a, bool interrupted, bool given_up) {
   const auto text = [](std::string_view value) {
     std::string out;
     replays::AppendJsonString(out, value);
@@ -137,9 +137,10 @@ std::string Json(const std::vector<Verified>& all, const VerifyArguments& a, boo
   }
   const auto failed = std::ranges::count(all, false, &Verified::passed);
   return fmt::format(
-      "{{\n  \"scenarios\": {}, \"seed\": {}, \"played\": {}, \"failed\": {}, \"interrupted\": {},\n  \"hooks\": [{}\n "
+      "{{\n  \"scenarios\": {}, \"seed\": {}, \"played\": {}, \"failed\": {}, \"interrupted\": {},{}\n  \"hooks\": "
+      "[{}\n "
       " ]\n}}\n",
-      a.scenarios, a.seed, played, failed, interrupted, hooks);
+      a.scenarios, a.seed, played, failed, interrupted, given_up ? " \"given_up\": true," : "", hooks);
 }
 
 std::vector<JUnitCase> JUnitCases(const std::vector<Verified>& all) {
@@ -175,11 +176,12 @@ class VerifyRun {
     };
     VerifyHooks(to_verify, crew, results_.stopped());
     results_.EndProgress();
-    if (all_.size() < hooks.size() && !results_.interrupted()) results_.Print(replays::kGivenUp);
+    const bool given_up = all_.size() < hooks.size() && !results_.interrupted();
+    if (given_up) results_.Print(replays::kGivenUp);
     Summarize();
-    if (results_.wants_json()) results_.WriteJson(Json(all_, arguments_, results_.interrupted()));
+    if (results_.wants_json()) results_.WriteJson(Json(all_, arguments_, results_.interrupted(), given_up));
     if (!arguments_.junit.empty())
-      results_.Write(arguments_.junit, JUnit("verify", JUnitCases(all_), results_.interrupted()));
+      results_.Write(arguments_.junit, JUnit("verify", JUnitCases(all_), results_.interrupted() || given_up));
     return results_.End(std::ranges::all_of(all_, &Verified::passed) && all_.size() == hooks.size());
   }
 

@@ -52,7 +52,6 @@ TEST_F(DiskTest, WhatWasSyncedStays) {
   EXPECT_EQ(Cut(), 0);
 }
 
-// As fsync does it, whatever the descriptor is for; the name is its directory's.
 TEST_F(DiskTest, AnotherSyncDoesNotMakeGoodWhatAFailedOneLost) {
   const auto file = disk_.Open("/d/log", OpenMode::kNew).value();
   EXPECT_TRUE(file->Append("abc").ok());
@@ -69,6 +68,7 @@ TEST_F(DiskTest, AnotherSyncDoesNotMakeGoodWhatAFailedOneLost) {
   EXPECT_EQ(ReadAll(files_, "/d/log").value(), "new");
 }
 
+// As fsync does it, whatever the descriptor is for; the name is its directory's.
 TEST_F(DiskTest, WhoMayOnlyReadMaySyncToo) {
   Write(disk_, "/d/x", OpenMode::kNew, "abc", false);
   Write(disk_, "/d/y", OpenMode::kNew, "abc", false);

@@ -45,12 +45,12 @@ void Coordinator::EmitDetail(CoordinatorDetail what, Code code, std::int32_t tas
 absl::Status Coordinator::RequestStop(const absl::Status& error) {
   const bool dirty = !error.ok() && !IsClean(error);
   if (CalledByGivenUp() && !joined()) return dirty ? error : absl::OkStatus();  // of what was before a ClearStop
-  env_.Emit({.kind = EventKind::kCoordinatorRequestStop, .code = CodeOf(error), .session = options_.session});
   {
     MutexLock lock(*mutex_);
-    if (joined_ && dirty) return error;
     // Again: a ClearStop may have come since, and only here no other one can.
     if (!joined_ && CalledByGivenUp()) return dirty ? error : absl::OkStatus();
+    env_.Emit({.kind = EventKind::kCoordinatorRequestStop, .code = CodeOf(error), .session = options_.session});
+    if (joined_ && dirty) return error;
     if (stop_requested_.load(std::memory_order_relaxed)) return absl::OkStatus();
     if (dirty) error_ = error;
     if (dirty) EmitDetail(CoordinatorDetail::kStored, CodeOf(error));

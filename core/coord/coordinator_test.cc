@@ -79,32 +79,53 @@ TEST_F(CoordinatorTest, WhoWasGivenUpOnStopsNobodyLater) {
   EXPECT_TRUE(coord_->RequestedError().ok());
 }
 
-// It begins to report before the coordinator is cleared, and is done with it after that.
-TEST_F(CoordinatorTest, WhoWasGivenUpOnStopsNobodyLaterHoweverSlowlyItReports) {
-  class SlowSink final : public EventSink {  // as a thread that is kept from the processor just there
+// The task that asks for `late` waits there until 2000 s, as one that is kept from the processor.
+class LateAtAMutex : public ForwardingTasks {
+ public:
+  using ForwardingTasks::ForwardingTasks;
+  std::unique_ptr<Mutex> NewMutex(std::string_view name) override {
+    std::unique_ptr<Mutex> mutex = inner().NewMutex(name);
+    if (name != "coordinator") return mutex;
+    return std::make_unique<LateMutex>(*this, std::move(mutex));
+  }
+  std::uint64_t late = 0;  // a task
+  int times = 0;           // at its how many next locks it is not late
+
+ private:
+  class LateMutex : public Mutex {
    public:
-    explicit SlowSink(Tasks& tasks) : tasks_(tasks) {}
-    void Emit(const Event& event) override {
-      if (event.code == Code::kOther) tasks_.SleepUntil({seconds(2000)});
+    LateMutex(LateAtAMutex& tasks, std::unique_ptr<Mutex> mutex) : tasks_(tasks), mutex_(std::move(mutex)) {}
+    void Lock() override {
+      if (tasks_.CurrentTask() == tasks_.late && tasks_.times-- == 0) tasks_.SleepUntil({seconds(2000)});
+      mutex_->Lock();
     }
+    void Unlock() override { mutex_->Unlock(); }
 
    private:
-    Tasks& tasks_;
-  } slow(*env().tasks);
+    LateAtAMutex& tasks_;
+    const std::unique_ptr<Mutex> mutex_;
+  };
+};
+
+// It begins to report before the coordinator is cleared, and comes to it after that.
+TEST_F(CoordinatorTest, WhoWasGivenUpOnStopsNobodyLaterHoweverSlowlyItReports) {
+  LateAtAMutex tasks(*env().tasks);
   Env with = env();
-  with.events = &slow;
+  with.tasks = &tasks;
   Coordinator coord(with);
   absl::Status handed_back;
-  const TaskPtr straggler = with.tasks->Spawn("straggler", [&] {
+  const TaskPtr straggler = tasks.Spawn("straggler", [&] {
     const Coordinator::Member member(coord);
-    with.tasks->SleepUntil({seconds(1000)});
+    tasks.SleepUntil({seconds(1000)});
+    tasks.late = tasks.CurrentTask();
+    tasks.times = 1;  // it looks whether there was a join
     handed_back = coord.RequestStop(Error("the session of then is closed"));
   });
   coord.Register(straggler);
-  with.tasks->SleepUntil({seconds(1)});
+  tasks.SleepUntil({seconds(1)});
   EXPECT_TRUE(coord.RequestStop().ok());
   EXPECT_TRUE(coord.Join({.stop_grace_period = seconds(10), .ignore_live_tasks = true}).ok());
-  with.tasks->SleepUntil({seconds(1500)});
+  tasks.SleepUntil({seconds(1500)});
   coord.ClearStop();
   straggler->Join(kNever);
   EXPECT_EQ(Now(), 2000);

@@ -3,7 +3,7 @@
 // anything else UNKNOWN. A message names the path and what was attempted. Only NOT_FOUND says that something is not
 // there: no other error may be taken for it.
 //
-// What survives a power cut: a file's contents once File::Sync returned; a name (made, replaced or removed) once the
+// What survives a power cut: a file's contents once File::Sync returned (and none of it had failed before); a name (made, replaced or removed) once the
 // directory it is in was synced, by SyncDirectory or by the first Sync of the new file; a directory as any other name,
 // so one that is new with all in it only once the one above was synced. Nothing else syncs: whoever does without
 // durability pays nothing for it.

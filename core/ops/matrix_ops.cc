@@ -106,6 +106,12 @@ void DivideByCount(const Tensor& in, Tensor& out) {
 // Whose sums may be no int32, as TensorFlow's.
 void MeanOfInt32(const Tensor& in, const std::vector<bool>& reduced, Tensor& out) {
   if (in.num_elements() == 0) return;
+  if (std::ranges::find(reduced, false) == reduced.end()) {
+    std::int64_t sum = 0;
+    for (const std::int32_t value : in.flat<std::int32_t>()) sum += value;
+    out.mutable_flat<std::int32_t>()[0] = static_cast<std::int32_t>(sum / in.num_elements());
+    return;
+  }
   std::vector<std::int64_t> sums(static_cast<std::size_t>(out.num_elements()));
   FoldInto<std::int32_t>(in, reduced, sums.data(), [](std::int64_t& sum, std::int32_t value) { sum += value; });
   std::ranges::transform(sums, out.mutable_flat<std::int32_t>().begin(), [count = CountOf(in, out)](std::int64_t sum) {

@@ -31,13 +31,12 @@ absl::Status Assign(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(vigil::Variable* const variable, vigil::Variable::Of(c));
   const Tensor& value = c.input(1);
   if (c.attr_or<bool>("validate_shape", true)) {
-    PartialShape wanted = DeclaredShape(c.holder());
+    const PartialShape declared = DeclaredShape(c.holder());
     // As TensorFlow, whose variables have all of a shape: it is that of the value, if there is one.
-    if (const Tensor held = variable->Read(); held.valid() && wanted.is_fully_known()) {
-      wanted = PartialShape(held.shape());
-    }
-    if (!wanted.IsCompatibleWith(value.shape())) {
-      return ShapesDiffer(c, wanted.ToString(), value.shape().ToString());
+    if (const Tensor held = variable->Read(); held.valid() && declared.is_fully_known()) {
+      if (held.shape() != value.shape()) return ShapesDiffer(c, held.shape().ToString(), value.shape().ToString());
+    } else if (!declared.IsCompatibleWith(value.shape())) {
+      return ShapesDiffer(c, declared.ToString(), value.shape().ToString());
     }
   }
   variable->Assign(value);

@@ -158,10 +158,10 @@ class CrashEveryRun {
                   stop) {}
 
   absl::StatusOr<CrashEverySummary> Run() {
-    VIGIL_ASSIGN_OR_RETURN(const std::optional<replays::Crash> crash,
+    VIGIL_ASSIGN_OR_RETURN(const std::optional<replays::Crash> crashed,
                            space_.Prepare(options_.jobs, options_.limits, stop_));
-    if (crash.has_value()) {
-      TellCrashWithoutFaults(*crash);
+    if (crashed.has_value()) {
+      TellCrashWithoutFaults(*crashed);
       return std::move(summary_);
     }
     summary_.stopped = stop_ && space_.course().empty();

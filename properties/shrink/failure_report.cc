@@ -74,11 +74,11 @@ std::string FailureReporter::Shrunken(const FailedRun& failed, Scenario& scenari
 FailureReport FailureReporter::ReportCrash(const FailedRun& failed) {
   FailureReport report;
   const Time end = options_.now ? options_.now() + kLongestShrinking : Time();
+  const bool too_much = TakesTooMuch(failed.rule);
   const auto stop = [&] {
     if (options_.on_tick) options_.on_tick();
-    return stop_ || (options_.now && options_.now() > end);
+    return stop_ || (!too_much && options_.now && options_.now() > end);  // the limits bound those plays
   };
-  const bool too_much = TakesTooMuch(failed.rule);
   const LeastCrash least = ShrinkCrash(failed.scenario,
                                        {.rule = failed.rule,
                                         .drawn = failed.drawn,
@@ -90,6 +90,9 @@ FailureReport FailureReporter::ReportCrash(const FailedRun& failed) {
   if (least.crash.has_value() && least.crash->rule() == failed.rule) {
     report.text += fmt::format("  {}\n{}", replays::Escaped(least.crash->Line()), least.crash->Stack());
     if (too_much) report.text += "  not shrunk: what takes too much is saved as it was played\n";
+  } else if (stop_) {
+    report.text += fmt::format("  {}\n{}  not played once more: that was stopped\n", replays::Escaped(failed.reason),
+                               failed.explanation);
   } else {
     report.text += fmt::format(
         "  {}\n{}  played once more, alone, it did not crash{}\n", replays::Escaped(failed.reason), failed.explanation,

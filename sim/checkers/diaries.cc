@@ -11,7 +11,8 @@
 namespace vigil::sim {
 namespace {
 
-// Whether that task's own disk may lose what was synced: it goes as a whole, or its bits flip.
+// Whether that task's own disk may lose what was synced: it goes as a whole, or its bits flip; or a sync failed, and the
+// next one says that all is well.
 bool MayLose(const FaultPlan& plan, std::string_view task) {
   return std::ranges::any_of(plan.timed,
                              [task](const TimedFault& fault) {
@@ -19,7 +20,10 @@ bool MayLose(const FaultPlan& plan, std::string_view task) {
                                       fault.disk == DiskLoss::kAll;
                              }) ||
          std::ranges::any_of(plan.disks, [task](const DiskFault& fault) {
-           return fault.effect == DiskFault::Effect::kBitRot && fault.task == task;
+           const bool fails_a_sync =
+               fault.effect == DiskFault::Effect::kIoError && (fault.op.empty() || fault.op == "sync");
+           if (fault.effect == DiskFault::Effect::kBitRot) return fault.task == task;
+           return fails_a_sync && (fault.task.empty() || fault.task == task);
          });
 }
 

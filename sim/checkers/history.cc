@@ -81,17 +81,20 @@ class VariableHistory {
   }
   // It begins to be overwritten: until that is told nobody knows with what, and when.
   void BeginOverwrite() {
+    overlap_ = overlap_ || overwriting_ > 0;
     ++overwriting_;
     Cut(std::nullopt);
   }
   void Overwrite(std::int64_t value) {
     overwriting_ = std::max(overwriting_ - 1, 0);
     lost_ += std::exchange(added_meanwhile_, 0);
-    Cut(value);
+    Cut(overlap_ ? std::nullopt : std::optional(value));
+    overlap_ = overlap_ && overwriting_ > 0;
   }
   void Die() {
     lost_ = 0;
     overwriting_ = 0;
+    overlap_ = false;
     added_meanwhile_ = 0;
     under_way_.clear();
     search_.Restart(std::nullopt);
@@ -142,6 +145,7 @@ class VariableHistory {
   std::map<std::size_t, bool> under_way_;  // whether it adds
   std::int64_t lost_ = 0;                  // that may still happen
   int overwriting_ = 0;                    // how many times at the moment
+  bool overlap_ = false;                   // of those some overlapped: nobody knows which came last
   std::int64_t added_meanwhile_ = 0;       // that returned, before or after what it is overwritten with
   bool watched_ = false;
 };

@@ -39,15 +39,15 @@ class WrittenCount {
     under_way_[id] = &write;
     search_.Call(static_cast<std::int64_t>(id), OperationOf(write), write.at.since_epoch.count());
   }
-  // false: nothing explains it. Then it is believed.
-  bool End(std::size_t id, const JobMoment& write) {
+  // Where nothing explains it, it is believed.
+  Linearizer<CounterModel>::Verdict End(std::size_t id, const JobMoment& write) {
     if (!under_way_.contains(id)) Begin(id, write);
     const Search::Verdict verdict = search_.Return(static_cast<std::int64_t>(id));
     under_way_.erase(id);
-    if (verdict == Search::Verdict::kExplained) return true;
+    if (verdict == Search::Verdict::kExplained) return verdict;
     search_.Restart(write.step);
     for (const auto& [other, open] : std::exchange(under_way_, {})) Begin(other, *open);
-    return false;
+    return verdict;
   }
   // The server begins anew: nothing is there.
   void Die() {
@@ -175,7 +175,12 @@ class AppliedUpdates {
     findings_.Arm();
     WrittenCount& written = writes_[moment.task][moment.subject];
     const std::set<std::int64_t> before = written.Values();
-    if (!written.End(place, moment)) {
+    const auto verdict = written.End(place, moment);
+    using Verdict = Linearizer<CounterModel>::Verdict;
+    if (verdict == Verdict::kGivenUp) {  // not in silence: this judge is blind then
+      findings_.Violate(moment, fmt::format("fewer orders of the updates of {} that are under way", moment.subject),
+                        "too many to look at");
+    } else if (verdict == Verdict::kImpossible) {
       findings_.Violate(
           moment,
           !before.empty()

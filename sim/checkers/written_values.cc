@@ -3,7 +3,8 @@
 // What is restored is held against what was saved (restored_values.cc); this is the other half: what was saved was
 // there. A save takes its values in a moment and writes them later, when another one may have written its own: the one
 // before, of saves beside the training; or one that failed, and goes on at a server. So each value is one that its
-// count had since the save before the last one. A count that was overwritten, or whose server has died, was there.
+// count had since the last save but one that was over when this one began. A count that was overwritten, or whose server
+// has died, was there.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,6 +13,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "vigil/sim/checkers/checker.h"
 #include "vigil/sim/checkers/reach.h"
@@ -20,10 +22,36 @@
 namespace vigil::sim {
 namespace {
 
-struct HadValues {
-  std::set<std::int64_t> since_last;  // since it was written last
-  std::set<std::int64_t> before;      // ... and from the time before to then
-  std::int64_t now = -1;
+class HadValues {
+ public:
+  void Begins(std::int64_t value) { since_last_.insert(value); }
+  // Of those that overlap nobody knows which came last.
+  void Told(const JobMoment& write) {
+    if (write.at + -write.began_before > told_) now_.clear();
+    told_ = write.at;
+    now_.insert(write.step);
+    since_last_.insert(write.step);
+  }
+  // All that a save may write which ends now.
+  std::set<std::int64_t> RightFor(const JobMoment& save) const {
+    std::set<std::int64_t> right = since_last_;
+    for (auto before = saves_.rbegin(); before != saves_.rend(); ++before) {
+      right.insert(before->had.begin(), before->had.end());
+      if (before->at < save.at + -save.began_before) break;
+    }
+    return right;
+  }
+  void Saved(const JobMoment& save) { saves_.push_back({save.at, std::exchange(since_last_, now_)}); }
+
+ private:
+  struct Save {
+    Time at;
+    std::set<std::int64_t> had;  // from the one before to this one
+  };
+  std::vector<Save> saves_;
+  std::set<std::int64_t> since_last_;
+  std::set<std::int64_t> now_;
+  Time told_;
 };
 
 void CheckWrittenValues(const JobRun& run, Findings& findings) {
@@ -36,26 +64,19 @@ void CheckWrittenValues(const JobRun& run, Findings& findings) {
   Writes writes(run.history);
   for (std::size_t place = 0; place < run.history.size(); ++place) {
     writes.BegunBy(place, [&](std::size_t begun) {
-      const JobMoment& write = run.history[begun];
-      if (is_of_a_count(write)) had(write).since_last.insert(write.step);
+      if (is_of_a_count(run.history[begun])) had(run.history[begun]).Begins(run.history[begun].step);
     });
     const JobMoment& moment = run.history[place];
-    if (is_of_a_count(moment)) {
-      had(moment).since_last.insert(moment.step);
-      had(moment).now = moment.step;
-    }
+    if (is_of_a_count(moment)) had(moment).Told(moment);
     if (moment.kind != JobMoment::Kind::kWritten) continue;
     findings.Arm();
-    HadValues& count = had(moment);
-    std::set<std::int64_t> right = count.before;
-    right.merge(std::set<std::int64_t>(count.since_last));
-    if (!right.contains(moment.step)) {
+    if (const std::set<std::int64_t> right = had(moment).RightFor(moment); !right.contains(moment.step)) {
       findings.Violate(moment,
                        fmt::format("{} updates of {} to be saved with step {}, as were counted of late",
                                    fmt::join(right, " or "), moment.subject, moment.checkpoint),
                        fmt::format("{}", moment.step));
     }
-    count.before = std::exchange(count.since_last, {count.now});
+    had(moment).Saved(moment);
   }
 }
 
@@ -64,8 +85,8 @@ void CheckWrittenValues(const JobRun& run, Findings& findings) {
 const Checker kSavesWhatWasThere = {
     .id = "save.writes_what_was_there",
     .sentence =
-        "Each count of updates that is written to a checkpoint is one that its server had since the save before the "
-        "last one.",
+        "Each count of updates that is written to a checkpoint is one that its server had since the last save but one "
+        "before the writing began.",
     .source = "Saver.save r1.4: saves the values that the variables have when it is called",
     .check = CheckWrittenValues,
     .excuses = "jobs in which a process that was taken for dead goes on",

@@ -126,7 +126,7 @@ struct Job::Impl {
     Notification* stop = nullptr;             // of a parameter server: tells it to end, while it serves
     fakes::ManualSignals* signals = nullptr;  // of one that trains and will be told to stop, while it does
     std::unique_ptr<OpRegistry> ops;          // of its servers, where its ledger is watched
-    std::unique_ptr<OpRegistry> own_ops;      // ... and of what its program runs by itself
+    std::unique_ptr<OpRegistry> own_ops;      // ... and of what its program runs by itself, if it saves so
   };
   // One task of the cluster over all its lives.
   struct Member {
@@ -242,7 +242,8 @@ void Job::Impl::WatchLedger(Machine& machine) {
   const auto next_call = [this] { return static_cast<std::int64_t>(history.size()); };
   const ServerWatch watch{.chronicle = chronicle, .process = process, .next_call = next_call};
   machine.ops = WatchServer(*OpsOf(machine), watch);
-  machine.own_ops = WatchServer(BuiltinOps(), watch);
+  // What else a trainer runs by itself writes nothing.
+  if (machine.member.trains && spec.workload.async_saves) machine.own_ops = WatchServer(BuiltinOps(), watch);
 }
 
 void Job::Impl::Boot(Node& node) {

@@ -125,7 +125,7 @@ struct JobMoment {
   std::string subject = {};
   std::int64_t checkpoint = -1;  // of kWritten: its step
   std::int64_t attempt = 0;      // of kApplied: whose update it was, the same number on all servers; 0 = not known
-  Duration began_before{0};      // of kApplied, kAssigned, kStepMade, kStepSet: how long the operation took
+  Duration began_before{0};      // of kApplied, kAssigned, kWritten, kStepMade, kStepSet: how long the operation took
   std::int64_t element = -1;     // of kRunReturned: what the run has taken from its input; -1 = it takes nothing
   std::shared_ptr<const QueueOp> queue = nullptr;
   std::shared_ptr<const Overdue> overdue = nullptr;
