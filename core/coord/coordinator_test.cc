@@ -88,8 +88,8 @@ class LateAtAMutex : public ForwardingTasks {
     if (name != "coordinator") return mutex;
     return std::make_unique<LateMutex>(*this, std::move(mutex));
   }
-  std::uint64_t late = 0;  // a task
-  int times = 0;           // at its how many next locks it is not late
+  std::uint64_t late = ~std::uint64_t{0};  // a task
+  int times = 0;                           // at its how many next locks it is not late
 
  private:
   class LateMutex : public Mutex {

@@ -3,10 +3,10 @@
 // anything else UNKNOWN. A message names the path and what was attempted. Only NOT_FOUND says that something is not
 // there: no other error may be taken for it.
 //
-// What survives a power cut: a file's contents once File::Sync returned (and none of it had failed before); a name (made, replaced or removed) once the
-// directory it is in was synced, by SyncDirectory or by the first Sync of the new file; a directory as any other name,
-// so one that is new with all in it only once the one above was synced. Nothing else syncs: whoever does without
-// durability pays nothing for it.
+// What survives a power cut: a file's contents once File::Sync returned, if none has failed before; a name (made,
+// replaced or removed) once the directory it is in was synced, by SyncDirectory or by the first Sync of the new file; a
+// directory as any other name, so one that is new with all in it only once the one above was synced. Nothing else
+// syncs: whoever does without durability pays nothing for it.
 // Every call blocks until it is done; none takes a deadline. Sizes and offsets are bytes.
 // Thread safety: Files is safe from any task; a File belongs to one task at a time. An open file does not need the
 // Files that opened it to be idle: it may be renamed, replaced or removed meanwhile, and stays readable.

@@ -83,10 +83,10 @@ TEST(NodeRulesTest, AnErrorOfTheDiskComesOutOfARecoveryOnlyWhereDisksFail) {
   EXPECT_THAT(NodeStory().Life("chief:0", kLife).Broken(scenario), Not(IsEmpty()));
   scenario.job->plan.disks.push_back({.task = "chief:0", .op = "read"});
   EXPECT_THAT(NodeStory().Life("chief:0", kLife).Broken(scenario), IsEmpty());
-  EXPECT_THAT(NodeStory().Life("chief:0", "begin0 begin1 finalized created constructed!UNKNOWN").Broken(scenario),
+  EXPECT_THAT(NodeStory().Life("chief:0", "begin0 begin1 finalized created close constructed!UNKNOWN").Broken(scenario),
               IsEmpty());
   scenario.job->plan.disks[0].task = "ps:0";
-  EXPECT_THAT(NodeStory().Life("chief:0", "begin0 begin1 finalized created constructed!UNKNOWN").Broken(scenario),
+  EXPECT_THAT(NodeStory().Life("chief:0", "begin0 begin1 finalized created close constructed!UNKNOWN").Broken(scenario),
               Not(IsEmpty()));
   EXPECT_THAT(NodeStory().Life("chief:0", kLife).Broken(scenario), Not(IsEmpty()));
 }

@@ -11,8 +11,8 @@
 namespace vigil::sim {
 namespace {
 
-// Whether that task's own disk may lose what was synced: it goes as a whole, or its bits flip; or a sync failed, and the
-// next one says that all is well.
+// Whether that task's own disk may lose what was synced: it goes as a whole, or its bits flip; or a sync failed, and
+// the next one says that all is well.
 bool MayLose(const FaultPlan& plan, std::string_view task) {
   return std::ranges::any_of(plan.timed,
                              [task](const TimedFault& fault) {
@@ -67,8 +67,8 @@ const Checker kDiariesSurvive = {
         "nothing else is in the file.",
     .source = "core/env/files.h: a file's contents survive a power cut once File::Sync has returned",
     .check = CheckDiaries,
-    .excuses = "disks that are lost as a whole, or of which the plan flips a bit",
-    .why = "no sync helps against these",
+    .excuses = "disks that are lost as a whole, of which the plan flips a bit, or that fail a sync",
+    .why = "no sync helps against these, nor does another one after one that has failed",
 };
 
 }  // namespace vigil::sim

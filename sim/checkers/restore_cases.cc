@@ -34,10 +34,10 @@ JobEvidence RestoredOnBoth(bool first, std::string_view begins = "ps:1") {
 // A count that was 0, 1 and 2 at the saves so far, and is 3; the save of it writes this.
 JobEvidence SavedAs(std::int64_t written) {
   JobEvidence evidence;
-  for (std::int64_t count = 0; count <= 3; ++count) {
+  for (int count = 0; count <= 3; ++count) {
     const Kind kind = count == 0 ? Kind::kAssigned : Kind::kApplied;
     const std::int64_t saved = count == 3 ? written : count;
-    for (JobMoment& moment : Tell({{1, "ps:0", kind, count}, {2, "ps:0", Kind::kWritten, saved}})) {
+    for (JobMoment& moment : Tell({{2 * count, "ps:0", kind, count}, {2 * count + 1, "ps:0", Kind::kWritten, saved}})) {
       moment.checkpoint = moment.kind == Kind::kWritten ? 10 * count : -1;
       evidence.history.push_back(std::move(moment));
     }

@@ -3,8 +3,8 @@
 // What is restored is held against what was saved (restored_values.cc); this is the other half: what was saved was
 // there. A save takes its values in a moment and writes them later, when another one may have written its own: the one
 // before, of saves beside the training; or one that failed, and goes on at a server. So each value is one that its
-// count had since the last save but one that was over when this one began. A count that was overwritten, or whose server
-// has died, was there.
+// count had since the last save but one that was over when this one began. A count that was overwritten, or whose
+// server has died, was there.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
