@@ -22,7 +22,7 @@
 namespace vigil::sim {
 namespace {
 
-// Who writes beside the training may have taken the values of two more meanwhile, and a worker that the chief is lost to
+// Who writes beside the training may have taken the values of two more meanwhile, and a worker that has lost the chief
 // saves, too.
 constexpr int kSavesBefore = 1;
 constexpr int kSavesBesideBefore = 4;
