@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "vigil/cli/crew_options.h"
 #include "vigil/replays/play/play.h"
 #include "vigil/replays/player/player_client.h"
 
@@ -33,12 +34,11 @@ struct ReplayArguments {
   std::vector<std::string> only_nodes = {};          // ... columns of these alone; none = all
   bool numbers = false;                              // ... with the numbers of its events
   std::optional<std::uint64_t> why = std::nullopt;   // what is in the past of the event with this number
-  int jobs = -1;                                     // -1 = one for each core; 0 = in this process
+  CrewArguments crew = {};                           // of each play by our core
   std::optional<std::uint64_t> seed = std::nullopt;  // of the one play of what a real cluster did; none = see seeds
   int seeds = 0;                                     // plays of what a real cluster did; 0 = the default
   std::string player = {};                           // a command that plays; "" = our core
   std::string player_limit = {};                     // of each play
-  std::string play_limit = {};                       // of each play by our core; "" = the default
   bool real = false;                                 // clusters are played by processes, in real time
   std::string keep = {};                             // a folder for what these processes leave; "" = none
   replays::PlayerOptions player_options = {};        // what comes of these four

@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
+#include "vigil/cli/crew_options.h"
 #include "vigil/cli/parse_command.h"
 #include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
@@ -107,20 +108,6 @@ struct CommandLine {
     }
   }
 
-  void AddCrew(ReplayArguments& a) {
-    replay
-        ->add_option("--jobs", a.jobs,
-                     "How many to play at a time (default: one for each core); 0: in this process, for a debugger")
-        ->check(CheckNumber(0, kMostJobs))
-        ->type_name("N");
-    replay
-        ->add_option("--play-limit", a.play_limit,
-                     fmt::format("A play that needs more processor time than this does not end, and fails (default: "
-                                 "{}s)",
-                                 replays::PlayLimits().cpu.count() / 1000))
-        ->type_name("TIME");
-  }
-
   void AddReplay() {
     ReplayArguments& a = replay_arguments;
     replay = app.add_subcommand("replay", "Plays recorded scenarios again and compares, event by event");
@@ -150,7 +137,7 @@ struct CommandLine {
                      "--numbers, and of the events that a violated rule names")
         ->check(CheckSeed)
         ->type_name("EVENT");
-    AddCrew(a);
+    AddCrewOptions(*replay, a.crew);
     CLI::Option* const seeds =
         replay->add_option("--seeds", a.seeds, "How often to play what a real cluster did (default: 50)")
             ->check(CheckNumber(1, 1'000'000))

@@ -40,8 +40,7 @@ std::string PlantedListText() {
 
 int CheckPlanted(const PlantedArguments& arguments) {
   Results results("vigil check", arguments.json);
-  properties::PlantedOptions options{.ids = SplitAtCommas(arguments.ids),
-                                     .jobs = arguments.jobs >= 0 ? arguments.jobs : Cores()};
+  properties::PlantedOptions options{.ids = SplitAtCommas(arguments.ids), .jobs = JobsOf({.jobs = arguments.jobs})};
   if (!arguments.suite.empty())
     options.suite =
         arguments.suite == "cluster" ? properties::PlantedSuite::kCluster : properties::PlantedSuite::kRandom;

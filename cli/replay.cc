@@ -48,7 +48,7 @@ class ReplayRun {
                      .seeds = SeedsOf(arguments),
                      .player = arguments.player,
                      .real = arguments.real,
-                     .play_limit = arguments.play_limit}},
+                     .play_limit = arguments.crew.play_limit}},
             [this](std::string_view text) { results_.Print(text); },
             [this](std::string_view text) { results_.Note(text); }) {}
 
@@ -96,7 +96,7 @@ class ReplayRun {
 
   replays::PlaySummary Play() {
     replays::PlayOptions options;
-    options.jobs = arguments_.jobs >= 0 ? arguments_.jobs : Cores();
+    options.jobs = JobsOf(arguments_.crew);
     if (LooksAtOne(arguments_)) options.jobs = 0;  // what is shown stays where it was made
     options.only = arguments_.only;
     options.limits = limits_;
@@ -218,7 +218,7 @@ int Replay(const ReplayArguments& arguments) {
     return TellMisuse("vigil replay", MessageOf(status));
   ReplayArguments with_player = arguments;
   replays::PlayLimits limits;
-  if (const absl::Status status = ReadPlayLimit({.play_limit = arguments.play_limit}, limits); !status.ok())
+  if (const absl::Status status = ReadPlayLimit(arguments.crew, limits); !status.ok())
     return TellMisuse("vigil replay", MessageOf(status));
   const absl::StatusOr<std::string> player =
       ReadPlayer({.command = arguments.player, .limit = arguments.player_limit}, limits, with_player.player_options);

@@ -137,9 +137,8 @@ std::string Json(const std::vector<Verified>& all, const VerifyArguments& a, boo
   }
   const auto failed = std::ranges::count(all, false, &Verified::passed);
   return fmt::format(
-      "{{\n  \"scenarios\": {}, \"seed\": {}, \"played\": {}, \"failed\": {}, \"interrupted\": {},{}\n  \"hooks\": "
-      "[{}\n "
-      " ]\n}}\n",
+      "{{\n  \"scenarios\": {}, \"seed\": {}, \"played\": {}, \"failed\": {}, \"interrupted\": {},{}\n"
+      "  \"hooks\": [{}\n  ]\n}}\n",
       a.scenarios, a.seed, played, failed, interrupted, given_up ? " \"given_up\": true," : "", hooks);
 }
 

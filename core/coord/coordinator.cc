@@ -44,10 +44,9 @@ void Coordinator::EmitDetail(CoordinatorDetail what, Code code, std::int32_t tas
 
 absl::Status Coordinator::RequestStop(const absl::Status& error) {
   const bool dirty = !error.ok() && !IsClean(error);
-  if (CalledByGivenUp() && !joined()) return dirty ? error : absl::OkStatus();  // of what was before a ClearStop
   {
     MutexLock lock(*mutex_);
-    // Again: a ClearStop may have come since, and only here no other one can.
+    // Of what was before a ClearStop. Asked here, where no other one can come.
     if (!joined_ && CalledByGivenUp()) return dirty ? error : absl::OkStatus();
     env_.Emit({.kind = EventKind::kCoordinatorRequestStop, .code = CodeOf(error), .session = options_.session});
     if (joined_ && dirty) return error;

@@ -60,19 +60,22 @@ T Added(T a, T b) {
 // How many elements each sum is made of. REQUIRES: there is a sum.
 std::int64_t CountOf(const Tensor& in, const Tensor& out) { return in.num_elements() / out.num_elements(); }
 
+// Sums that are kept as Sum until `finish` makes elements of them.
+template <typename T, typename Sum, typename Finish>
+void SumAs(const Tensor& in, const std::vector<bool>& reduced, Tensor& out, Finish finish) {
+  std::vector<Sum> sums(static_cast<std::size_t>(out.num_elements()));
+  FoldInto<T>(in, reduced, sums.data(), [](Sum& sum, T value) { sum += value; });
+  std::ranges::transform(sums, out.mutable_flat<T>().begin(), finish);
+}
+
 template <typename T>
 void SumInto(const Tensor& in, const std::vector<bool>& reduced, Tensor& out) {
   if (out.num_elements() == 0) return;
-  T* const to = out.mutable_flat<T>().data();
   if constexpr (std::is_same_v<T, float>) {
-    if (CountOf(in, out) > kMostFloatsInASum) {
-      std::vector<double> sums(static_cast<std::size_t>(out.num_elements()));
-      FoldInto<T>(in, reduced, sums.data(), [](double& sum, T value) { sum += value; });
-      std::ranges::transform(sums, to, [](double sum) { return static_cast<T>(sum); });
-      return;
-    }
+    if (CountOf(in, out) > kMostFloatsInASum)
+      return SumAs<T, double>(in, reduced, out, [](double sum) { return static_cast<T>(sum); });
   }
-  FoldInto<T>(in, reduced, to, [](T& sum, T value) { sum = Added(sum, value); });
+  FoldInto<T>(in, reduced, out.mutable_flat<T>().data(), [](T& sum, T value) { sum = Added(sum, value); });
 }
 
 template <typename T>
@@ -104,17 +107,15 @@ void DivideByCount(const Tensor& in, Tensor& out) {
 }
 
 // Whose sums may be no int32, as TensorFlow's.
-void MeanOfInt32(const Tensor& in, const std::vector<bool>& reduced, Tensor& out) {
+void MeanOfInt32(const Tensor& in, const std::vector<bool>& reduced, bool of_all, Tensor& out) {
   if (in.num_elements() == 0) return;
-  if (std::ranges::find(reduced, false) == reduced.end()) {
+  if (of_all) {
     std::int64_t sum = 0;
     for (const std::int32_t value : in.flat<std::int32_t>()) sum += value;
     out.mutable_flat<std::int32_t>()[0] = static_cast<std::int32_t>(sum / in.num_elements());
     return;
   }
-  std::vector<std::int64_t> sums(static_cast<std::size_t>(out.num_elements()));
-  FoldInto<std::int32_t>(in, reduced, sums.data(), [](std::int64_t& sum, std::int32_t value) { sum += value; });
-  std::ranges::transform(sums, out.mutable_flat<std::int32_t>().begin(), [count = CountOf(in, out)](std::int64_t sum) {
+  SumAs<std::int32_t, std::int64_t>(in, reduced, out, [count = CountOf(in, out)](std::int64_t sum) {
     return static_cast<std::int32_t>(sum / count);
   });
 }
@@ -125,9 +126,10 @@ absl::Status Reduce(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(const std::vector<bool> reduced, ReducedAxes(in, c.input(1)));
   std::vector<std::int64_t> dims = ReducedDims(in, reduced, c.attr_or<bool>("keep_dims", false));
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::Make(in.dtype(), std::move(dims)));
+  const bool of_all = std::ranges::find(reduced, false) == reduced.end() && in.num_elements() > 0;
   const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
-    if constexpr (kMean && std::is_same_v<T, std::int32_t>) return MeanOfInt32(in, reduced, out);
-    if (std::ranges::find(reduced, false) == reduced.end() && in.num_elements() > 0) {
+    if constexpr (kMean && std::is_same_v<T, std::int32_t>) return MeanOfInt32(in, reduced, of_all, out);
+    if (of_all) {
       out.mutable_flat<T>()[0] = SumOfAll<T>(in);
     } else {
       SumInto<T>(in, reduced, out);

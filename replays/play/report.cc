@@ -38,12 +38,9 @@ std::string ReplayCommand(std::string_view words, const ReplayHow& how) {
 
 std::string ReplayLine(const Result& result, const ReplayHow& how) {
   const std::string dash = result.source != "-" && result.source.starts_with('-') ? "./" : "";
-  return ReplayCommand(fmt::format("{} --only {}", ShellWord(dash + result.source), ShellWord(result.id)),
-                       {.plant = how.plant,
-                        .seeds = result.by_seeds ? how.seeds : "",
-                        .player = how.player,
-                        .real = how.real,
-                        .play_limit = how.play_limit});
+  ReplayHow own = how;
+  if (!result.by_seeds) own.seeds.clear();
+  return ReplayCommand(fmt::format("{} --only {}", ShellWord(dash + result.source), ShellWord(result.id)), own);
 }
 
 std::string FailureText(const Result& result, const ReplayHow& how) {

@@ -137,10 +137,6 @@ class AppliedUpdates {
   }
 
  private:
-  static bool IsOfACount(const JobMoment& write) {
-    return write.kind == JobMoment::Kind::kApplied || write.kind == JobMoment::Kind::kAssigned;
-  }
-
   // A replica that several processes are, each of which sees the updates of all.
   struct Followed {
     std::vector<std::string> zombies;

@@ -14,19 +14,19 @@
 
 namespace vigil::sim {
 
-// A write to a count or to the global step.
-inline bool IsWrite(const JobMoment& moment) {
-  using Kind = JobMoment::Kind;
-  return moment.kind == Kind::kApplied || moment.kind == Kind::kAssigned || moment.kind == Kind::kStepMade ||
-         moment.kind == Kind::kStepSet;
+// A write to a count of updates.
+inline bool IsOfACount(const JobMoment& moment) {
+  return moment.kind == JobMoment::Kind::kApplied || moment.kind == JobMoment::Kind::kAssigned;
 }
 
-// A history's writes in the order in which they began. The history is borrowed.
+// The writes of a history to counts, and what the global step was set to, in the order in which they began.
 class Writes {
  public:
   explicit Writes(const JobHistory& history) {
     for (std::size_t place = 0; place < history.size(); ++place) {
-      if (IsWrite(history[place])) writes_.push_back({BeginOf(history, place), history[place].began_before, place});
+      const JobMoment& moment = history[place];
+      if (!IsOfACount(moment) && moment.kind != JobMoment::Kind::kStepSet) continue;
+      writes_.push_back({BeginOf(history, place), moment.began_before, place});
     }
     std::ranges::sort(writes_);
   }

@@ -63,17 +63,14 @@ void CheckWrittenValues(const JobRun& run, Findings& findings) {
   if (HasZombies(run)) return;
   std::map<std::pair<std::string, std::string>, HadValues> counts;  // by server and replica
   const auto had = [&counts](const JobMoment& moment) -> HadValues& { return counts[{moment.task, moment.subject}]; };
-  const auto is_of_a_count = [](const JobMoment& moment) {
-    return moment.kind == JobMoment::Kind::kApplied || moment.kind == JobMoment::Kind::kAssigned;
-  };
   const int back = run.spec.workload.async_saves ? kSavesBesideBefore : kSavesBefore;
   Writes writes(run.history);
   for (std::size_t place = 0; place < run.history.size(); ++place) {
     writes.BegunBy(place, [&](std::size_t begun) {
-      if (is_of_a_count(run.history[begun])) had(run.history[begun]).Begins(run.history[begun].step);
+      if (IsOfACount(run.history[begun])) had(run.history[begun]).Begins(run.history[begun].step);
     });
     const JobMoment& moment = run.history[place];
-    if (is_of_a_count(moment)) had(moment).Told(moment);
+    if (IsOfACount(moment)) had(moment).Told(moment);
     if (moment.kind != JobMoment::Kind::kWritten) continue;
     findings.Arm();
     if (const std::set<std::int64_t> right = had(moment).RightFor(moment, back); !right.contains(moment.step)) {

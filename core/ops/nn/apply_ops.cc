@@ -119,7 +119,7 @@ absl::Status CheckValues(const KernelContext& c, const ApplyLayout& layout, cons
     return InvalidArgument("var and {} do not have the same shape{} {}", layout.slot_names[i - 1], shape.ToString(),
                            values[i]->shape().ToString());
   }
-  const bool flag = c.attr_or<bool>(layout.flag, layout.flag_default);
+  const bool flag = !layout.limits.empty() && c.attr_or<bool>(layout.flag, layout.flag_default);
   for (const Limit& limit : layout.limits) {
     const Tensor& given = c.input(limit.input);
     const bool allowed =
