@@ -1,7 +1,6 @@
 #include "vigil/core/tensor/tensor.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,6 +8,8 @@
 #include <new>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/cord.h"
+#include "vigil/core/base/memory.h"
 #include "vigil/core/base/status_macros.h"
 
 namespace vigil {
@@ -16,18 +17,9 @@ namespace {
 
 std::size_t BytesPerElement(DType dtype) { return dtype == DType::kString ? sizeof(std::string) : DTypeSize(dtype); }
 
-// From two on, memory is asked for in large pages, where the system has such: the first touch of each small one costs
-// more than to copy into it what it is for.
-constexpr std::size_t kLargePage = std::size_t{2} << 20;
-
 void* Allocate(std::size_t bytes, std::size_t alignment) {
-  const bool large = bytes >= 2 * kLargePage;
-  if (large) alignment = kLargePage;
-  void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  void* const memory = AllocateAligned(bytes, alignment);
   if (memory == nullptr) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-  if (large) madvise(memory, bytes, MADV_HUGEPAGE);  // no more than a wish
-#endif
   return memory;
 }
 
@@ -36,6 +28,7 @@ void* Allocate(std::size_t bytes, std::size_t alignment) {
 TensorElements::TensorElements(DType dtype, std::size_t n, bool cleared) {
   const std::size_t bytes = n * BytesPerElement(dtype);
   block_ = new (Allocate(sizeof(Block) + bytes, alignof(Block))) Block;
+  block_->elements = block_ + 1;
   if (dtype == DType::kString) {
     std::uninitialized_value_construct_n(static_cast<std::string*>(data()), n);
     block_->strings = n;
@@ -44,7 +37,26 @@ TensorElements::TensorElements(DType dtype, std::size_t n, bool cleared) {
   }
 }
 
+// Elements that belong to a message.
+struct TensorElements::Borrowed : Block {
+  explicit Borrowed(absl::Cord bytes) : owner(std::move(bytes)) {
+    elements = const_cast<char*>(FlatOf(owner)->data());  // nobody writes: nobody is alone with them
+    borrowed = true;
+  }
+  const absl::Cord owner;
+};
+
+TensorElements TensorElements::Borrow(absl::Cord bytes) {
+  TensorElements out;
+  out.block_ = new Borrowed(std::move(bytes));
+  return out;
+}
+
 void TensorElements::Free() {
+  if (block_->borrowed) {
+    delete static_cast<Borrowed*>(block_);
+    return;
+  }
   std::destroy_n(static_cast<std::string*>(data()), block_->strings);
   block_->~Block();
   std::free(block_);
@@ -100,6 +112,18 @@ absl::StatusOr<Tensor> Tensor::Make(DType dtype, std::vector<std::int64_t> dims)
 
 absl::StatusOr<Tensor> Tensor::MakeUnwritten(DType dtype, std::vector<std::int64_t> dims) {
   return MakeWith(dtype, std::move(dims), /*cleared=*/false);
+}
+
+std::optional<Tensor> Tensor::Borrow(DType dtype, Shape shape, absl::Cord bytes) {
+  const std::optional<std::string_view> flat = FlatOf(bytes);
+  if (dtype == DType::kString || !flat.has_value() || shape.num_elements() < 2) return std::nullopt;
+  if (reinterpret_cast<std::uintptr_t>(flat->data()) % kElementsAlignment != 0) return std::nullopt;
+  VIGIL_CHECK(flat->size() == static_cast<std::size_t>(shape.num_elements()) * DTypeSize(dtype));
+  Tensor out;
+  out.dtype_ = dtype;
+  out.shape_ = std::move(shape);
+  out.elements_ = TensorElements::Borrow(std::move(bytes));
+  return out;
 }
 
 void Tensor::NotAsAsked(const char* call, DType asked) const {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/cord.h"
 #include "vigil/core/base/check.h"
 #include "vigil/core/tensor/dtype.h"
 #include "vigil/core/tensor/shape.h"
@@ -31,6 +33,9 @@ namespace vigil {
 // text.
 inline constexpr std::int64_t kMostTensorBytes = std::int64_t{16} << 30;
 
+// Of the elements of more than one; no type needs more.
+inline constexpr std::size_t kElementsAlignment = 16;
+
 // Elements that tensors share. Part of Tensor.
 class TensorElements {
  public:
@@ -38,6 +43,8 @@ class TensorElements {
   // REQUIRES: an element type; all of them have room in memory (else bad_alloc). `cleared`: zeros; else anything but
   // for strings, which are empty.
   TensorElements(DType dtype, std::size_t n, bool cleared);
+  // Those in a message, which it keeps. REQUIRES: it is in one piece, and aligned.
+  static TensorElements Borrow(absl::Cord bytes);
   TensorElements(const TensorElements& other) : block_(other.block_) {
     if (block_ != nullptr) block_->users.fetch_add(1, std::memory_order_relaxed);
   }
@@ -50,16 +57,21 @@ class TensorElements {
     if (block_ != nullptr && block_->users.fetch_sub(1, std::memory_order_acq_rel) == 1) Free();
   }
 
-  void* data() const { return block_ == nullptr ? nullptr : block_ + 1; }
+  void* data() const { return block_ == nullptr ? nullptr : block_->elements; }
   // Whoever sees true is alone with the elements: what others read of them has been read.
-  bool unique() const { return block_ == nullptr || block_->users.load(std::memory_order_acquire) == 1; }
+  bool unique() const {
+    return block_ == nullptr || (!block_->borrowed && block_->users.load(std::memory_order_acquire) == 1);
+  }
 
  private:
-  // The elements follow.
-  struct alignas(16) Block {
+  // The elements follow, or lie in a message.
+  struct alignas(kElementsAlignment) Block {
     std::atomic<std::int64_t> users{1};
     std::size_t strings = 0;
+    void* elements = nullptr;
+    bool borrowed = false;
   };
+  struct Borrowed;
   void Free();
 
   Block* block_ = nullptr;
@@ -76,6 +88,10 @@ class Tensor {
   static absl::StatusOr<Tensor> Make(DType dtype, std::vector<std::int64_t> dims);
   // Elements that are yet to be written: they hold anything (strings are empty).
   static absl::StatusOr<Tensor> MakeUnwritten(DType dtype, std::vector<std::int64_t> dims);
+  // Elements that lie in a message, not copied; who writes to the tensor gets elements of its own. nullopt: the bytes
+  // are in pieces or not aligned (kElementsAlignment), or there are fewer than two elements, or strings. REQUIRES: as
+  // many bytes as such a tensor has.
+  static std::optional<Tensor> Borrow(DType dtype, Shape shape, absl::Cord bytes);
   // How many bytes its elements would take; the same errors but for the last.
   static absl::StatusOr<std::int64_t> BytesOf(DType dtype, const Shape& shape);
 

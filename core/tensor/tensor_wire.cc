@@ -208,9 +208,13 @@ std::optional<Shape> ReadShape(std::string_view bytes) {
   return Shape(std::move(dims));
 }
 
-// A tensor of that type and shape, yet to be written. nullopt: a type that is not read here, or a shape that `most`
-// bytes cannot have.
-std::optional<Tensor> UnwrittenPlain(const PlainTensor& plain, std::size_t most) {
+struct PlainHead {
+  DType dtype = DType::kInvalid;
+  Shape shape;
+};
+
+// nullopt: a type that is not read here, or a shape that `most` bytes cannot have.
+std::optional<PlainHead> ReadHead(const PlainTensor& plain, std::size_t most) {
   DType dtype = DType::kInvalid;
   for (const DType known : {DType::kFloat, DType::kDouble, DType::kInt64, DType::kInt32, DType::kUint8}) {
     if (plain.dtype == static_cast<std::uint64_t>(known)) dtype = known;
@@ -225,15 +229,38 @@ std::optional<Tensor> UnwrittenPlain(const PlainTensor& plain, std::size_t most)
     elements *= static_cast<std::uint64_t>(dim);
   }
   if (elements > most) return std::nullopt;
-  absl::StatusOr<Tensor> out = Tensor::MakeUnwritten(dtype, shape->dims());
+  return PlainHead{.dtype = dtype, .shape = *std::move(shape)};
+}
+
+std::optional<Tensor> Unwritten(const PlainHead& head) {
+  absl::StatusOr<Tensor> out = Tensor::MakeUnwritten(head.dtype, head.shape.dims());
   return out.ok() ? std::optional(*std::move(out)) : std::nullopt;
+}
+
+// Those elements. nullopt: other bytes than such a tensor has, or no memory.
+std::optional<Tensor> WithElements(const PlainHead& head, const absl::Cord& elements) {
+  const absl::StatusOr<std::int64_t> wanted = Tensor::BytesOf(head.dtype, head.shape);
+  if (!wanted.ok() || static_cast<std::size_t>(*wanted) != elements.size()) return std::nullopt;
+  if (elements.size() >= kBorrowedTensorBytes) {
+    std::optional<Tensor> borrowed = Tensor::Borrow(head.dtype, head.shape, elements);
+    if (borrowed.has_value()) return borrowed;
+  }
+  std::optional<Tensor> out = Unwritten(head);
+  if (!out.has_value()) return std::nullopt;
+  char* to = out->mutable_bytes().data();
+  ForEachPiece(elements, [&to](std::string_view piece) {
+    std::memcpy(to, piece.data(), piece.size());
+    to += piece.size();
+  });
+  return out;
 }
 
 // The tensor, where the values are all there as they lie in memory, or are one whole number.
 std::optional<Tensor> ParsePlain(std::string_view bytes) {
   const std::optional<PlainTensor> plain = ReadPlain(bytes);
   if (!plain.has_value()) return std::nullopt;
-  std::optional<Tensor> out = UnwrittenPlain(*plain, bytes.size());
+  const std::optional<PlainHead> head = ReadHead(*plain, bytes.size());
+  std::optional<Tensor> out = head.has_value() ? Unwritten(*head) : std::nullopt;
   if (!out.has_value()) return std::nullopt;
   const std::int64_t elements = out->num_elements();
   if (plain->values_field == kInt64s && out->dtype() == DType::kInt64 && elements == 1) {
@@ -261,15 +288,10 @@ std::optional<Tensor> ParsePlainPieces(const absl::Cord& bytes) {
   std::uint64_t value = 0;
   for (int last = 0; reader.NextTag(&number, &type, &value) && number > last; last = number) {
     if (number == kContent && type == WireType::kBytes) {
-      std::optional<Tensor> out = UnwrittenPlain(plain, bytes.size());
+      const std::optional<PlainHead> head = ReadHead(plain, bytes.size());
       const std::size_t at = before.size() - reader.left();
-      if (!out.has_value() || value != bytes.size() - at || value != out->bytes().size()) return std::nullopt;
-      char* to = out->mutable_bytes().data();
-      ForEachPiece(bytes.Subcord(at, value), [&to](std::string_view piece) {
-        std::memcpy(to, piece.data(), piece.size());
-        to += piece.size();
-      });
-      return out;
+      if (!head.has_value() || value != bytes.size() - at) return std::nullopt;
+      return WithElements(*head, bytes.Subcord(at, value));
     }
     if (number == kDType && type == WireType::kVarint) {
       plain.dtype = value;

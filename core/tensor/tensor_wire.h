@@ -57,7 +57,10 @@ class MessageWriter {
 
 // What the bytes of a TensorProto hold. Errors: INVALID_ARGUMENT if they are none; FromProto's (tensor_proto.h).
 absl::StatusOr<Tensor> ParseTensor(std::string_view bytes);
-// The same of bytes in pieces; elements that lie in them as they do in memory are copied once.
+// From so many bytes of elements on a tensor takes them as they lie in its message, which it then keeps.
+inline constexpr std::size_t kBorrowedTensorBytes = std::size_t{1} << 18;
+// The same of bytes in pieces; elements that lie in them as they do in memory are copied once, or, if they are one
+// aligned piece of kBorrowedTensorBytes, not at all.
 absl::StatusOr<Tensor> ParseTensorPieces(const absl::Cord& bytes);
 // The contents of field `number`, if the message is that field (of bytes, text or a message) and nothing else; else no
 // data, as for fields from 16 on.

@@ -3,6 +3,7 @@
 #include <google/protobuf/unknown_field_set.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -195,6 +196,47 @@ TEST(TensorWire, ALargeTensorIsSharedAndWhoWritesLaterGetsItsOwn) {
   EXPECT_TRUE(shared);
   tensor.mutable_flat<std::int32_t>()[7] = -1;
   EXPECT_EQ(**ParseOnlyTensor(1, message), Large());
+}
+
+// The message of a tensor, its elements in a piece of their own, `off` bytes from where they are aligned.
+absl::Cord MessageWithElementsOff(const Tensor& tensor, std::size_t off) {
+  const std::string bytes = Written(tensor);
+  const std::size_t head = bytes.size() - tensor.bytes().size();
+  const auto memory = std::make_shared<std::vector<char>>(tensor.bytes().size() + 2 * kElementsAlignment);
+  char* at = memory->data();
+  while (reinterpret_cast<std::uintptr_t>(at) % kElementsAlignment != 0) ++at;
+  at += off;
+  std::ranges::copy(tensor.bytes(), at);
+  absl::Cord message(absl::string_view(bytes.data(), head));
+  message.Append(SharedCord(std::string_view(at, tensor.bytes().size()), memory));
+  return message;
+}
+
+TEST(TensorWire, WhatIsLargeAndAlignedIsTakenAsItLiesInItsMessage) {
+  const Tensor sent = Tensor::Vector(std::vector<double>(kBorrowedTensorBytes / sizeof(double), 0.5));
+  for (const std::size_t off : {0, 4}) {
+    std::optional<absl::Cord> message = MessageWithElementsOff(sent, off);
+    const char* elements = nullptr;
+    ForEachPiece(*message, [&](std::string_view piece) { elements = piece.data(); });
+    const absl::StatusOr<Tensor> read = ParseTensorPieces(*message);
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(*read, sent);
+    EXPECT_EQ(read->bytes().data() == elements, off == 0);
+    if (off != 0) continue;
+    message.reset();
+    EXPECT_EQ(*read, sent) << "it keeps its message";
+    // Nobody writes into a message, which others may have, too.
+    EXPECT_FALSE(read->unique());
+    Tensor written = *read;
+    written.mutable_flat<double>()[0] = 7;
+    EXPECT_NE(written.bytes().data(), elements);
+    EXPECT_TRUE(written.unique());
+    EXPECT_EQ(*read, sent);
+  }
+  const Tensor small = Tensor::Vector(std::vector<double>(kBorrowedTensorBytes / sizeof(double) - 1, 0.5));
+  const absl::StatusOr<Tensor> copied = ParseTensorPieces(MessageWithElementsOff(small, 0));
+  ASSERT_TRUE(copied.ok()) << copied.status();
+  EXPECT_TRUE(copied->unique()) << "what is small does not keep a message";
 }
 
 TEST(TensorWire, KeepsTheBitsOfNan) {

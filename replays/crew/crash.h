@@ -40,7 +40,7 @@ struct Crash {
 bool IsCrashRule(std::string_view rule);
 
 struct PlayLimits {
-  std::chrono::milliseconds cpu{20'000};          // of one play; a machine that is slow does not count
+  std::chrono::milliseconds cpu{60'000};          // of one play; a machine that is slow does not count
   std::chrono::milliseconds wall{300'000};        // of one play that waits for something real
   std::uint64_t memory = std::uint64_t{2} << 30;  // bytes beyond what the parent has; not under sanitizers
 };

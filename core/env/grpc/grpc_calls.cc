@@ -14,6 +14,7 @@
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
+#include "vigil/core/env/grpc/frames.h"
 #include "vigil/core/env/grpc/grpc_parts.h"
 #include "vigil/core/env/grpc/wire_status.h"
 
@@ -26,8 +27,7 @@ gpr_timespec TimeOfGrpc(Duration from_now) {
   return gpr_time_add(gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), wait), gpr_time_from_millis(1, GPR_TIMESPAN));
 }
 
-NetworkReply ReplyOf(const grpc::Status& status, const grpc::ClientContext& context, const grpc::ByteBuffer& reply) {
-  if (status.ok()) return ReceivedBytes(reply, FindMetadata(context.GetServerTrailingMetadata(), kChecksumKey));
+absl::Status StatusOf(const grpc::Status& status) {
   return FromWire({.code = static_cast<int>(status.error_code()),
                    .message = status.error_message(),
                    .details = status.error_details()});
@@ -38,19 +38,70 @@ NetworkReply ReplyOf(const grpc::Status& status, const grpc::ClientContext& cont
 // gRPC's side of a call, too: the generic interface of a stream, since it alone tells when a message has been sent. On
 // the wire it is a unary call.
 struct GrpcCalls::Call final : grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
-  void OnWriteDone(bool) override { owner->Launch(owner->Release(*this)); }
-  void OnReadDone(bool ok) override { received = ok; }
+  void OnWriteDone(bool ok) override {
+    if (ok && frames.has_value() && !frames->done()) return Write();
+    owner->Launch(owner->Release(*this));
+  }
+  void OnReadDone(bool ok) override {
+    if (!ok) return;
+    if (!received) {
+      received = true;
+      const std::int64_t told = FramedBytes(context.GetServerInitialMetadata());
+      if (told > 0 && (damage = CheckAnswer(told)).ok()) {
+        answer.emplace(static_cast<std::size_t>(told), owner->shared_->memory);
+      }
+    }
+    if (!answer.has_value()) return;
+    damage = answer->Add(reply);
+    reply.Clear();
+    if (!damage.ok()) {
+      answer.reset();
+      context.TryCancel();
+    } else if (!answer->done()) {
+      StartRead(&reply);
+    }
+  }
   void OnDone(const grpc::Status& status) override {
     const std::shared_ptr<Call> kept = std::move(self);
     owner->Finish(kept, Reply(status));
     owner->Leave();
   }
 
-  NetworkReply Reply(const grpc::Status& status) const {
+  // Before it begins.
+  void AddBody(bool in_frames) {
+    if (in_frames) {
+      context.AddMetadata(kFramesKey, fmt::format("{}", large.size()));
+      frames.emplace(std::exchange(large, {}));
+      return;
+    }
+    context.AddMetadata(kFramesKey, "0");
+    context.AddMetadata(kChecksumKey, ChecksumOf(large));
+    body = BytesToSend(std::exchange(large, {}));
+  }
+  void Write() {
+    if (frames.has_value()) body = frames->Next();
+    if (!frames.has_value() || frames->done()) {
+      StartWriteLast(&body, grpc::WriteOptions());
+    } else {
+      StartWrite(&body);
+    }
+  }
+
+  NetworkReply Reply(const grpc::Status& status) {
     if (cancelled) return MakeStatus(Code::kCancelled, "CANCELLED");
-    if (status.ok() && !received)
-      return MakeStatus(Code::kInternal, fmt::format("{}: an answer without a body", method));
-    return ReplyOf(status, context, reply);
+    if (!damage.ok()) return damage;
+    if (!status.ok()) return StatusOf(status);
+    if (answer.has_value() && answer->done()) return std::move(*answer).Take();
+    if (!received || answer.has_value()) {
+      return MakeStatus(Code::kInternal,
+                        fmt::format("{}: an answer without {}body", method, received ? "its whole " : "a "));
+    }
+    return ReceivedBytes(reply, FindMetadata(context.GetServerTrailingMetadata(), kChecksumKey));
+  }
+
+  absl::Status CheckAnswer(std::int64_t told) const {
+    const std::int64_t most = owner->shared_->options.max_message_bytes;
+    return told <= most ? absl::OkStatus() : TooLarge("The answer", method, told, most);
   }
 
   GrpcCalls* owner = nullptr;
@@ -59,8 +110,12 @@ struct GrpcCalls::Call final : grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   std::string method;
   Time deadline = kNever;
   std::int64_t bytes = 0;
-  grpc::ByteBuffer body;
-  grpc::ByteBuffer reply;
+  absl::Cord large;                   // the body, until it begins
+  std::optional<FrameWriter> frames;  // of it, if the peer reads them
+  grpc::ByteBuffer body;              // or the frame that is sent
+  grpc::ByteBuffer reply;             // or the frame that was read
+  std::optional<FrameReader> answer;  // if it comes in frames
+  absl::Status damage;                // to it
   std::function<void(NetworkReply)> done;
   grpc::ClientContext context;
   std::unique_ptr<grpc::Alarm> turn_missed;  // of one that waits for its turn and has a deadline
@@ -87,10 +142,7 @@ std::uint64_t GrpcCalls::Start(NetworkRequest request, std::function<void(Networ
   call->bytes = static_cast<std::int64_t>(request.body.size());
   call->done = std::move(done);
   call->method = std::move(request.method);
-  if (carried.ok()) {
-    call->context.AddMetadata(kChecksumKey, ChecksumOf(request.body));
-    call->body = BytesToSend(request.body);
-  }
+  call->large = std::move(request.body);
   bool waits = false;
   {
     std::lock_guard lock(mutex_);
@@ -184,6 +236,7 @@ void GrpcCalls::Launch(Calls calls) {
 }
 
 absl::Status GrpcCalls::Begin(const std::shared_ptr<Call>& call) {
+  bool in_frames = false;
   {
     std::lock_guard lock(mutex_);
     Peer& peer = peers_[call->peer];
@@ -193,6 +246,7 @@ absl::Status GrpcCalls::Begin(const std::shared_ptr<Call>& call) {
     }
     call->stub = peer.stub;
     call->channel = peer.channel;
+    in_frames = peer.reads_frames && call->large.size() >= kFramedBytes;
     ++callbacks_;
   }
   if (call->deadline != kNever) {
@@ -200,8 +254,9 @@ absl::Status GrpcCalls::Begin(const std::shared_ptr<Call>& call) {
   }
   call->context.set_initial_metadata_corked(true);  // in one packet with the body, if that is small
   call->self = call;
+  call->AddBody(in_frames);
   call->stub->PrepareBidiStreamingCall(&call->context, call->method, grpc::StubOptions(), call.get());
-  call->StartWriteLast(&call->body, grpc::WriteOptions());
+  call->Write();
   call->StartRead(&call->reply);
   call->StartCall();
   return absl::OkStatus();
@@ -265,10 +320,13 @@ GrpcCalls::~GrpcCalls() { VIGIL_CHECK(idle()); }
 void GrpcCalls::Finish(const std::shared_ptr<Call>& call, NetworkReply reply) {
   const bool unreachable =
       CodeOf(reply.status()) == Code::kUnavailable && call->channel->GetState(false) == GRPC_CHANNEL_TRANSIENT_FAILURE;
+  const bool reads_frames = FindMetadata(call->context.GetServerTrailingMetadata(), kFramesKey).has_value();
   {
     std::lock_guard lock(mutex_);
     calls_.erase(call->number);
     Peer& peer = peers_[call->peer];
+    // Also of errors: they may be those of somebody else who serves there now.
+    peer.reads_frames = reads_frames;
     // gRPC would go on by itself, at times of its own: what it waits for is not what the next call asks. Not twice for
     // one channel: the next one may be a good one.
     if (unreachable && peer.channel == call->channel) {

@@ -5,6 +5,7 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/support/slice.h>
 
+#include <charconv>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/env/files.h"
+#include "vigil/core/env/grpc/frames.h"
 #include "vigil/core/env/grpc/grpc_parts.h"
 #include "vigil/core/io/crc32c.h"
 
@@ -59,6 +61,9 @@ absl::Status TakeCredentials(const Env& env, GrpcShared& shared) {
 
 // Pieces smaller than this are copied: that is cheaper than to share them.
 constexpr std::size_t kSharedPieceBytes = 512;
+
+// Two of the tensors that are common in large models.
+constexpr std::size_t kMostMessageMemory = std::size_t{128} << 20;
 
 std::string TextOf(std::uint32_t checksum) { return fmt::format("{:08x}", checksum); }
 
@@ -135,8 +140,17 @@ std::optional<std::string_view> FindMetadata(const std::multimap<grpc::string_re
   return std::string_view(it->second.data(), it->second.size());
 }
 
+std::int64_t FramedBytes(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata) {
+  const std::optional<std::string_view> value = FindMetadata(metadata, kFramesKey);
+  if (!value.has_value()) return 0;
+  std::int64_t bytes = 0;
+  const auto [end, error] = std::from_chars(value->begin(), value->end(), bytes);
+  return error == std::errc() && end == value->end() && bytes >= 0 ? bytes : -1;
+}
+
 absl::StatusOr<std::unique_ptr<GrpcNetwork>> GrpcNetwork::Create(const Env& env, const GrpcNetworkOptions& options) {
   auto shared = std::make_shared<GrpcShared>(GrpcShared{.env = env, .options = options});
+  shared->memory = std::make_shared<MessageMemory>(kMostMessageMemory);
   VIGIL_RETURN_IF_ERROR(TakeCredentials(env, *shared));
   CallbackThreads::Keep();
   return std::unique_ptr<GrpcNetwork>(new GrpcNetwork(std::move(shared)));

@@ -5,8 +5,9 @@
 //   env.network = network->get();
 //
 // A request is one unary call of its method's name with its body as message, so that each end may be another
-// implementation. A crc32c of the body goes along as metadata; a peer that sends none is not held to it. Nothing is
-// sent twice: gRPC's own retries are off. Errors: wire_status.h.
+// implementation. A crc32c of the body goes along as metadata; a peer that sends none is not held to it. What is large
+// goes in frames (frames.h) to a peer whose last answer said that it reads them. Nothing is sent twice: gRPC's own
+// retries are off. Errors: wire_status.h.
 //
 // Bounds: what has been given to gRPC for one peer and is not sent yet, since the peer takes no more for now, is
 // max_bytes_in_flight at most, or a single message; what comes after waits for its turn, in order (its deadline and

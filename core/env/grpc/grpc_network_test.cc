@@ -4,6 +4,8 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
 #include <grpcpp/support/slice.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -21,6 +23,8 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/cord.h"
+#include "vigil/core/env/grpc/frames.h"
 #include "vigil/core/env/grpc/grpc_parts.h"
 #include "vigil/core/env/notification.h"
 #include "vigil/core/env/real/real_env.h"
@@ -125,6 +129,65 @@ TEST_F(GrpcNetworkTest, LargeBodiesComeAsTheyWere) {
   const NetworkReply reply = Call(*network, {.to = listener->address(), .body = absl::Cord(body)});
   ASSERT_TRUE(reply.ok()) << reply.status();
   EXPECT_TRUE(*reply == body);
+}
+
+// One aligned piece, as it comes in frames: what comes as one message is in as many as gRPC read.
+bool IsOnePiece(const absl::Cord& body) {
+  const std::optional<std::string_view> flat = FlatOf(body);
+  return flat.has_value() && reinterpret_cast<std::uintptr_t>(flat->data()) % 64 == 0;
+}
+
+TEST_F(GrpcNetworkTest, WhatIsLargeGoesInFramesOnceThePeerHasSaidThatItReadsThem) {
+  const auto network = New();
+  std::vector<bool> asked;
+  const auto listener = Listen(*network, [&asked](IncomingCall& call) -> NetworkReply {
+    asked.push_back(IsOnePiece(call.body()));
+    if (call.method() == "/test.Service/Fail") return MakeStatus(Code::kAborted, "no");
+    return call.body();
+  });
+  const absl::Cord large(std::string(std::size_t{9} << 20, 'x'));
+  for (int i = 0; i < 2; ++i) {
+    const NetworkReply reply = Call(*network, {.to = listener->address(), .body = large});
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    EXPECT_TRUE(*reply == large);
+    EXPECT_TRUE(IsOnePiece(*reply));
+  }
+  const NetworkReply failed =
+      Call(*network, {.to = listener->address(), .method = "/test.Service/Fail", .body = large});
+  EXPECT_EQ(Text(failed.status()), "ABORTED: no");
+  EXPECT_TRUE(Call(*network, {.to = listener->address(), .body = large}).ok());
+  EXPECT_THAT(asked, ElementsAre(false, true, true, true));
+}
+
+TEST_F(GrpcNetworkTest, ARequestWhoseFramesAreNoneIsRefused) {
+  const auto network = New();
+  bool handled = false;
+  const auto listener = Listen(*network, [&handled](IncomingCall&) -> NetworkReply {
+    handled = true;
+    return absl::Cord();
+  });
+  const auto refused = [&](const std::string& told) {
+    grpc::GenericStub stub(grpc::CreateChannel(listener->address(), grpc::InsecureChannelCredentials()));
+    grpc::ClientContext context;
+    context.AddMetadata(kFramesKey, told);
+    const grpc::ByteBuffer body = BytesToSend(absl::Cord("a message that is not in frames"));
+    grpc::ByteBuffer reply;
+    grpc::Status status;
+    Notification done(*real_.env().tasks, "done");
+    stub.UnaryCall(&context, kEcho, grpc::StubOptions(), &body, &reply, [&](const grpc::Status& ended) {
+      status = ended;
+      done.Notify();
+    });
+    done.Wait(kNever);
+    return fmt::format("{} {}", static_cast<int>(status.error_code()), status.error_message());
+  };
+  EXPECT_THAT(refused("100"), HasSubstr("in frames that are none"));
+  EXPECT_THAT(refused("many"), StartsWith("3 The size of a request in frames is no number."));
+  EXPECT_THAT(refused("-5"), StartsWith("3 "));
+  EXPECT_THAT(refused("99999999999999999999"), StartsWith("3 "));
+  EXPECT_THAT(refused("2147483648"), StartsWith("8 The request of /test.Service/Echo has 2147483648 bytes"));
+  EXPECT_FALSE(handled);
+  EXPECT_TRUE(Call(*network, {.to = listener->address()}).ok());
 }
 
 TEST_F(GrpcNetworkTest, ARequestMayWaitForAConnection) {

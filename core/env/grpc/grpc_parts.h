@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "vigil/core/env/grpc/grpc_network.h"
+#include "vigil/core/env/grpc/message_memory.h"
 
 namespace vigil {
 
@@ -37,6 +38,7 @@ struct GrpcShared {
   GrpcNetworkOptions options;
   std::shared_ptr<grpc::ChannelCredentials> channel_credentials;
   std::shared_ptr<grpc::ServerCredentials> server_credentials;
+  std::shared_ptr<MessageMemory> memory;  // of what arrives in frames
 };
 
 inline NetworkLimits LimitsOf(const GrpcShared& shared) {
@@ -52,6 +54,9 @@ std::string ChecksumOf(const absl::Cord& bytes);
 // The value under that key; nullopt: there is none.
 std::optional<std::string_view> FindMetadata(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata,
                                              const char* key);
+
+// What they say of frames (frames.h): how many bytes come in them; 0: none do. -1: nonsense.
+std::int64_t FramedBytes(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata);
 
 // The calling side. Safe from any thread. What gRPC has of it does not keep it: it is destroyed when it is idle.
 class GrpcCalls {
@@ -73,6 +78,7 @@ class GrpcCalls {
   struct Peer {
     std::shared_ptr<grpc::GenericStub> stub;  // null: no channel yet, or the last one could not connect
     std::shared_ptr<grpc::Channel> channel;
+    bool reads_frames = false;   // said so the last time
     std::optional<Time> failed;  // when that was
     std::string why;
     std::int64_t bytes = 0;  // given to gRPC, and not sent

@@ -13,6 +13,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/env/grpc/acceptor.h"
+#include "vigil/core/env/grpc/frames.h"
 #include "vigil/core/env/grpc/grpc_parts.h"
 #include "vigil/core/env/grpc/wire_status.h"
 
@@ -122,6 +123,7 @@ class Reactor final : public grpc::ServerGenericBidiReactor {
       : requests_(std::move(requests)),
         context_(context),
         request_(std::make_shared<Request>(requests_, *this, context.method())) {
+    context_.AddTrailingMetadata(kFramesKey, "0");
     StartRead(&read_);
   }
 
@@ -129,6 +131,11 @@ class Reactor final : public grpc::ServerGenericBidiReactor {
   void Reply(NetworkReply reply) {
     reply = Carried(std::move(reply), request_->method(), LimitsOf(requests_->shared()));
     if (!reply.ok()) return Finish(ToGrpc(reply.status()));
+    if (reply->size() >= kFramedBytes && FindMetadata(context_.client_metadata(), kFramesKey).has_value()) {
+      context_.AddInitialMetadata(kFramesKey, fmt::format("{}", reply->size()));
+      frames_.emplace(*std::move(reply));
+      return WriteFrame();
+    }
     written_ = BytesToSend(*reply);
     if (reply->size() < kSharedMessageBytes) {
       context_.AddTrailingMetadata(kChecksumKey, ChecksumOf(*reply));
@@ -142,19 +149,45 @@ class Reactor final : public grpc::ServerGenericBidiReactor {
 
   void OnReadDone(bool ok) override {
     if (!ok) return ReplyUnlessTaken(MakeStatus(Code::kCancelled, "No request came."));
-    absl::StatusOr<absl::Cord> body = ReceivedBytes(read_, FindMetadata(context_.client_metadata(), kChecksumKey));
+    absl::StatusOr<absl::Cord> body = Received();
     read_.Clear();
     if (!body.ok()) return ReplyUnlessTaken(body.status());
+    if (in_frames_.has_value() && !in_frames_->done()) return StartRead(&read_);
     request_->set_body(*std::move(body));
     requests_->Serve(request_);
   }
-  void OnWriteDone(bool) override { FinishHalf(); }
+  void OnWriteDone(bool ok) override {
+    if (!frames_.has_value()) return FinishHalf();
+    if (ok) return WriteFrame();
+    Finish(grpc::Status::CANCELLED);  // nobody will read it
+  }
   void OnCancel() override {
     if (request_->Abandon()) requests_->Answer(request_, MakeStatus(Code::kCancelled, "CANCELLED"));
   }
   void OnDone() override { delete this; }
 
  private:
+  // What was read: the request, or, of one in frames, nothing before its last one.
+  absl::StatusOr<absl::Cord> Received() {
+    if (!in_frames_.has_value()) {
+      const std::int64_t bytes = FramedBytes(context_.client_metadata());
+      if (bytes == 0) return ReceivedBytes(read_, FindMetadata(context_.client_metadata(), kChecksumKey));
+      const std::int64_t most = requests_->shared().options.max_message_bytes;
+      if (bytes < 0) return MakeStatus(Code::kInvalidArgument, "The size of a request in frames is no number.");
+      if (bytes > most) return TooLarge("The request", request_->method(), bytes, most);
+      in_frames_.emplace(static_cast<std::size_t>(bytes), requests_->shared().memory);
+    }
+    VIGIL_RETURN_IF_ERROR(in_frames_->Add(read_));
+    return in_frames_->done() ? std::move(*in_frames_).Take() : absl::Cord();
+  }
+  void WriteFrame() {
+    written_ = frames_->Next();
+    if (frames_->done()) {
+      StartWriteAndFinish(&written_, grpc::WriteOptions(), grpc::Status::OK);
+    } else {
+      StartWrite(&written_);
+    }
+  }
   // The answer has been written, or has its checksum: whichever comes last ends it.
   void FinishHalf() {
     if (--halves_ == 0) Finish(grpc::Status::OK);
@@ -166,8 +199,10 @@ class Reactor final : public grpc::ServerGenericBidiReactor {
   const std::shared_ptr<Requests> requests_;
   grpc::GenericCallbackServerContext& context_;
   const std::shared_ptr<Request> request_;
-  grpc::ByteBuffer read_;
-  grpc::ByteBuffer written_;
+  std::optional<FrameReader> in_frames_;  // the request, if it comes so
+  std::optional<FrameWriter> frames_;     // of the answer, if it goes so
+  grpc::ByteBuffer read_;                 // or the frame that was read
+  grpc::ByteBuffer written_;              // or the frame that is sent
   std::atomic<int> halves_{2};
 };
 
