@@ -167,5 +167,28 @@ TEST(RandomJob, SomeFaultsAreAimedAtOneAnother) {
   EXPECT_GE(saves[Saves::kChiefStandsStill], 3);
 }
 
+TEST(RandomJob, SomeChiefsHaveAnInitFnWhichIsCutOff) {
+  int all = 0;
+  int failing = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    const replays::Scenario scenario = RandomJob(seed);
+    const sim::JobSpec& job = *scenario.job;
+    const bool fails = std::ranges::any_of(
+        job.plan.session_calls, [](const sim::SessionCallFault& fault) { return fault.at == CallKind::kRawRun; });
+    if (!job.workload.init_fn) {
+      EXPECT_FALSE(fails) << seed;
+      continue;
+    }
+    ++all;
+    failing += fails ? 1 : 0;
+    EXPECT_NE(job.workload.kind, sim::WorkloadKind::kSupervisor) << seed;
+    EXPECT_NE(job.workload.kind, sim::WorkloadKind::kConversation) << seed;
+    EXPECT_NE(job.workload.kind, sim::WorkloadKind::kSyncRegression) << seed;
+  }
+  EXPECT_GE(all, 60);
+  EXPECT_LE(all, 160);
+  EXPECT_GE(failing, 5);
+}
+
 }  // namespace
 }  // namespace vigil::properties

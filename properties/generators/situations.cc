@@ -254,6 +254,29 @@ void FarApart(Draws& draws, Duration phase, JobSpec& job) {
   }
 }
 
+// Visits make raw runs, too.
+bool HasAnInitFn(const JobSpec& job) { return job.workload.init_fn && job.workload.visits == Duration::zero(); }
+
+// The chief's init_fn is cut off half way: a run of it fails, and the chief begins anew; or the chief dies, mostly when
+// some have found the model ready.
+void HalfMade(Draws& draws, Duration /*phase*/, JobSpec& job) {
+  constexpr Code kCodes[] = {Code::kAborted, Code::kUnavailable};
+  if (draws.Chance(50)) {
+    sim::SessionCallFault& fault = job.plan.session_calls.emplace_back();
+    fault.task = "chief:0";
+    fault.at = CallKind::kRawRun;
+    fault.call = draws.Between(1, 3);
+    fault.code = draws.Pick(kCodes);
+    fault.lost_reply = draws.Chance(40);
+    return;
+  }
+  job.no_wait = true;
+  job.workload.least_boot = job.workload.most_boot = Milliseconds(draws.Between(0, 300));
+  const Duration begins = job.workload.most_boot + Milliseconds(300);
+  const Duration at = begins + Milliseconds(draws.Between(0, 3500));
+  Crash(job, "chief:0", at, Milliseconds(draws.Between(10, 20'000)));
+}
+
 struct Situation {
   std::string_view name;  // of its stream
   int percent;            // of the jobs that it suits
@@ -266,7 +289,7 @@ constexpr Situation kSituations[] = {
     {"two savers", 4, TrainsAlone, TwoSavers},     {"others die", 8, TrainsAlone, OthersDie},
     {"long absence", 3, WaitsLong, LongAbsence},   {"slow saves beside", 12, SavesBeside, SlowSavesBeside},
     {"master stops", 12, HasAMaster, MasterStops}, {"told to stop", 8, WaitsLong, WorkersAreToldToStop},
-    {"far apart", 3, TrainsLong, FarApart},
+    {"far apart", 3, TrainsLong, FarApart},        {"half made", 50, HasAnInitFn, HalfMade},
 };
 
 }  // namespace

@@ -38,6 +38,11 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
       return fmt::format("is what {} was: a new process follows", moment.subject);
     case Kind::kSaved:
       return fmt::format("checkpoint of step {} is complete", moment.step);
+    case Kind::kInitFnBegan:
+      return "its init_fn begins";
+    case Kind::kInitFnEnded:
+      return moment.code == Code::kOk ? "its init_fn ends"
+                                      : fmt::format("its init_fn fails: {}", CodeName(moment.code));
     case Kind::kEvaluated:
       return fmt::format("evaluated step {}", moment.step);
     case Kind::kEnded:

@@ -60,7 +60,7 @@ TEST(ParseJob, PrintsWhatItHasRead) {
   const std::string all =
       R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1},"links":{"default":{"latency_ms":[1,5],"loss":0.01},)"
       R"("chief:0>ps:0":{"duplication":0.5,"reordering":0.25,"bytes_per_s":1000,"bytes_in_flight":300}}},"workload":{"name":"sync_regression",)"
-      R"("last_step":7,"save_steps":5,"async_saves":true,"validate_steps":4,"visits_s":7,"diary_s":2,"sync":2,"filters":false,)"
+      R"("last_step":7,"save_steps":5,"async_saves":true,"validate_steps":4,"visits_s":7,"diary_s":2,"init_fn":true,"sync":2,"filters":false,)"
       R"("master":"ps:0","timeout_ms":9,"disk_s":0.5,"cpu_s":0.001,"processors":2,"step_s":1,"boot_s":[0,1.5],)"
       R"("session":{"max_wait_secs":4},"tasks":{"chief:0":{"last_step":3}}},"plan":[],"no_wait":true,"heal_s":60,"limit_s":3600})";
   const absl::StatusOr<Recording> read = ParseJob(all);
@@ -100,6 +100,8 @@ TEST(ParseJob, NamesWhatIsWrong) {
        "/workload/master: 'chief:0' is no parameter server: only these are there as long as the job lasts, name one"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"supervisor","master":"ps:1"}})",
        "/workload/master: unknown task 'ps:1'; known: chief:0, ps:0"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"supervisor","init_fn":true}})",
+       "/workload/init_fn: only a workload with a monitored session has one: leave it out, or name another workload"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"clients":true}})",
        "/workload/clients: who has no server needs a 'master': say which parameter server's"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"sync":1,"clients":true,"master":"ps:0"}})",

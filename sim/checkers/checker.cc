@@ -59,7 +59,8 @@ std::span<const Checker> Checkers() {
                                  kHoldsForSessions,
                                  kFailuresInReach,
                                  kAnswersAsAlone,
-                                 kEndsAtItsLastStep};
+                                 kEndsAtItsLastStep,
+                                 kInitFnRanWhole};
   return kAll;
 }
 

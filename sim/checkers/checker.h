@@ -113,6 +113,7 @@ extern const Checker kGetsOnWhenHealed;
 extern const Checker kIdleSessionsStay;
 extern const Checker kDiariesSurvive;
 extern const Checker kAnswersAsAlone;
+extern const Checker kInitFnRanWhole;
 
 }  // namespace vigil::sim
 

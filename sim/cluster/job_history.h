@@ -73,6 +73,8 @@ struct JobMoment {
     // has damaged its data since they were written
     kRestored,
     kInitialised,  // an init op came back: code
+    kInitFnBegan,  // an init_fn, which follows it, begins ...
+    kInitFnEnded,  // ... and has returned: code
     kSaved,  // a listener was told that a checkpoint of that step is complete: step; code = whether it is, on the disk
     kFound,  // of kStarted: the newest checkpoint that is whole then: step, -1 = there is none
     kFoundIncomplete,  // ... and each that has an index, but not all that this speaks of: step

@@ -39,6 +39,7 @@ struct WorkloadSpec {
       0;                      // of a regression: so often a task looks at its loss in the session, without training
   Duration visits{0};         // the pause between two sessions beside the training (visits.h); 0 = none
   Duration diary{0};          // how often a task writes into a file of its own (diary.h); 0 = never
+  bool init_fn = false;       // of what has a MonitoredTrainingSession: its model has one, which takes a few seconds
   std::int64_t sync = 0;      // of kSyncRegression: replicas to aggregate; 0 = all
   bool shared_input = false;  // of kInputPipeline: a queue at a server, which the chief fills, feeds all that train
   // Of kInputPipeline, too:

@@ -363,6 +363,34 @@ TEST(Job, WhatATaskHasSyncedOfItsOwnFileIsThereWhenItIsBack) {
   EXPECT_THAT(found, ElementsAre(0, synced));
 }
 
+// What was seen of the chief's init_fns, and how the job ended.
+std::string InitFnsOf(const PlayedJob& played) {
+  std::string text;
+  for (const JobMoment& moment : played.history) {
+    if (moment.task != "chief:0") continue;
+    if (moment.kind == JobMoment::Kind::kInitialised) text += "init, ";
+    if (moment.kind == JobMoment::Kind::kInitFnBegan) text += "begins, ";
+    if (moment.kind == JobMoment::Kind::kInitFnEnded) text += fmt::format("{}, ", CodeName(moment.code));
+    if (moment.kind == JobMoment::Kind::kSession) text += "session, ";
+  }
+  return text + EndsOf(played.facts);
+}
+
+TEST(Job, AnInitFnThatIsCutOffIsRunAnew) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.workload.init_fn = true;
+  const std::string whole = fmt::format("init, begins, {}, session, ", CodeName(Code::kOk));
+  EXPECT_EQ(InitFnsOf(PlayJobOf(spec)), whole + kClean);
+  JobSpec fails = spec;
+  fails.plan.session_calls = {{.task = "chief:0", .at = CallKind::kRawRun, .call = 2, .code = Code::kAborted}};
+  EXPECT_EQ(InitFnsOf(PlayJobOf(fails)), "init, begins, ABORTED, " + whole + kClean);
+  JobSpec dies = spec;
+  dies.no_wait = true;
+  dies.workload.least_boot = dies.workload.most_boot = std::chrono::milliseconds(100);
+  dies.plan.timed = {CrashOf("chief:0", std::chrono::milliseconds(2500), seconds(2))};
+  EXPECT_EQ(InitFnsOf(PlayJobOf(dies)), "init, begins, " + whole + kClean);
+}
+
 TEST(Job, OpsAndRequestsTakeTheTimeOfTheProcessor) {
   JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
   // Of the first runs the client's own costs are the greatest part.
