@@ -77,6 +77,14 @@ void ExpectErrors(std::span<const WithError> cases) {
   }
 }
 
+TEST(ParseJob, OnlyAMonitoredSessionHasAnInitFn) {
+  const WithError cases[] = {
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"supervisor","init_fn":true}})",
+       "/workload/init_fn: only a workload with a monitored session has one: leave it out, or name another workload"},
+  };
+  ExpectErrors(cases);
+}
+
 TEST(ParseJob, NamesWhatIsWrong) {
   const WithError cases[] = {
       {R"({"id":"a","cluster":{}})", "/cluster: missing field 'tasks'"},
@@ -100,8 +108,6 @@ TEST(ParseJob, NamesWhatIsWrong) {
        "/workload/master: 'chief:0' is no parameter server: only these are there as long as the job lasts, name one"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"supervisor","master":"ps:1"}})",
        "/workload/master: unknown task 'ps:1'; known: chief:0, ps:0"},
-      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"supervisor","init_fn":true}})",
-       "/workload/init_fn: only a workload with a monitored session has one: leave it out, or name another workload"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"clients":true}})",
        "/workload/clients: who has no server needs a 'master': say which parameter server's"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"sync":1,"clients":true,"master":"ps:0"}})",
