@@ -32,7 +32,14 @@ std::optional<std::string> OverdueText(const sim::Overdue& overdue) {
   return fmt::format("its server still holds graphs of {}, which is gone", overdue.session);
 }
 
-std::string DiaryText(const sim::JobMoment& moment) {
+std::string StopText(const sim::JobMoment& moment) {
+  if (moment.kind == sim::JobMoment::Kind::kToldToStop) return "is told to stop";
+  return moment.subject.empty() ? "has stopped" : fmt::format("has stopped, and still holds {}", moment.subject);
+}
+
+std::string FoundText(const sim::JobMoment& moment) {
+  if (moment.kind == sim::JobMoment::Kind::kFoundIncomplete)
+    return fmt::format("finds the index of a checkpoint of step {}, but not all that it speaks of", moment.step);
   return fmt::format("finds {} bytes in its own file{}", moment.step,
                      moment.code == Code::kOk ? "" : ", which are not what it wrote");
 }
@@ -67,17 +74,17 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
     case Kind::kHolds:
       return OverdueText(*moment.overdue);
     case Kind::kToldToStop:
-      return "is told to stop";
     case Kind::kHasStopped:
-      return moment.subject.empty() ? "has stopped" : fmt::format("has stopped, and still holds {}", moment.subject);
+      return StopText(moment);
+    case Kind::kDiverged:
+      return "sees that the loss is NaN";
     case Kind::kCameBack:
       return fmt::format("comes back to a session after {} s: {}", moment.step, CodeName(moment.code));
     case Kind::kAnswered:
       return AnswerText(moment);
     case Kind::kDiaryFound:
-      return DiaryText(moment);
     case Kind::kFoundIncomplete:
-      return fmt::format("finds the index of a checkpoint of step {}, but not all that it speaks of", moment.step);
+      return FoundText(moment);
     case Kind::kBegin:
       return "the plan begins";
     case Kind::kSession:

@@ -77,8 +77,19 @@ void ExpectErrors(std::span<const WithError> cases) {
   }
 }
 
-TEST(ParseJob, OnlyAMonitoredSessionHasAnInitFn) {
+TEST(ParseJob, ReadsAndPrintsABadBatch) {
+  const std::string text =
+      R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1,"worker":1}},"workload":{"name":"short_job",)"
+      R"("last_step":7,"nan_batch":2},"plan":[],"limit_s":3600})";
+  const absl::StatusOr<Recording> read = ParseJob(text);
+  ASSERT_TRUE(read.ok()) << MessageOf(read.status());
+  EXPECT_EQ(PrintRecord(read->scenario), text);
+}
+
+TEST(ParseJob, NotEveryWorkloadHasAnInitFnOrDiverges) {
   const WithError cases[] = {
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"sync":1,"nan_batch":2}})",
+       "/workload/nan_batch: only `async_regression` and `short_job` go on without their chief: name one of them"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"supervisor","init_fn":true}})",
        "/workload/init_fn: only a workload with a monitored session has one: leave it out, or name another workload"},
   };

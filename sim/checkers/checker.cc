@@ -60,7 +60,8 @@ std::span<const Checker> Checkers() {
                                  kFailuresInReach,
                                  kAnswersAsAlone,
                                  kEndsAtItsLastStep,
-                                 kInitFnRanWhole};
+                                 kInitFnRanWhole,
+                                 kDivergedIsNotSaved};
   return kAll;
 }
 

@@ -114,6 +114,7 @@ extern const Checker kIdleSessionsStay;
 extern const Checker kDiariesSurvive;
 extern const Checker kAnswersAsAlone;
 extern const Checker kInitFnRanWhole;
+extern const Checker kDivergedIsNotSaved;
 
 }  // namespace vigil::sim
 

@@ -2,8 +2,8 @@
 // after it had done its part of the run, while the rest of the run still waited on another one, in synchronous training
 // for a token. The session of such a run is lost with the server: the next run has a new one.
 //
-// A model with an init_fn may be made anew while servers and sessions live: if its init_fn was cut off, whoever has
-// found it ready meanwhile sees the step go back, and no session breaks.
+// A model may be made anew while servers and sessions live: if its init_fn was cut off, or it has diverged. Whoever
+// trains on it meanwhile sees the step go back, and no session breaks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +41,8 @@ void CompareSteps(const JobRun& run, const JobMoment& moment, Steps& steps, Find
   steps.overtaken = false;
   if (moment.step >= *steps.last) return;
   const Time heard = moment.at + kHeardAfter;
-  if (run.spec.workload.init_fn && RestoredIn(run.history, steps.last_started, heard)) return;
+  const bool may_be_made_anew = run.spec.workload.init_fn || run.spec.workload.nan_batch > 0;
+  if (may_be_made_anew && RestoredIn(run.history, steps.last_started, heard)) return;
   if (RestoredIn(run.history, steps.started, heard)) {
     steps.overtaken = true;
     return;
@@ -89,12 +90,12 @@ const Checker kStepGoesBackOnlyWithARecovery = {
     .needs = &Behaviour::join_live_model,
     .check = CheckSteps,
     .excuses =
-        "one run of a session that a restore overtook; where the model has an init_fn, each run since whose last one "
-        "it "
-        "was initialised or restored",
+        "one run of a session that a restore overtook; where the model has an init_fn or diverges, each run since "
+        "whose "
+        "last one it was initialised or restored",
     .why =
         "a server may be lost, and the model restored, after it has done its part of the run; what init_fn has left "
-        "half made is made anew while others train on it",
+        "half made, or has diverged, is made anew while others train on it",
 };
 
 }  // namespace vigil::sim

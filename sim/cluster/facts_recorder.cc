@@ -255,6 +255,11 @@ void FactsRecorder::InitFnEnded(Code code) {
   Note(Kind::kInitFnEnded, code);
 }
 
+void FactsRecorder::Diverged() {
+  const Lock lock(mutex_);
+  Note(Kind::kDiverged);
+}
+
 void FactsRecorder::Evaluated(std::int64_t step) {
   const Lock lock(mutex_);
   NoteStep(Kind::kEvaluated, step);

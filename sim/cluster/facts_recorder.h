@@ -50,6 +50,7 @@ class FactsRecorder final : public EventSink {
   void RunFailed(Code code);
   void InitFnBegan();
   void InitFnEnded(Code code);
+  void Diverged();
   void Evaluated(std::int64_t step);
   // A listener was told of it: also looks whether it is there.
   void Saved(std::int64_t step);

@@ -82,6 +82,7 @@ struct JobMoment {
     kSavedInPlace,     // a worker's saver has written a checkpoint of that step, in the chief's place: step
     kToldToStop,       // by who looks after its process
     kHasStopped,       // of a parameter server: it has: subject = what it still holds ("" = nothing), but for graphs
+    kDiverged,         // a chief saw that the loss is NaN
     kStopAsked,        // a hook asked its run for a stop
     // It is taken for dead: a new process of the same task, subject, is about to begin, and from now on it goes by the
     // name of task (ZombieOf).

@@ -391,6 +391,18 @@ TEST(Job, AnInitFnThatIsCutOffIsRunAnew) {
   EXPECT_EQ(InitFnsOf(PlayJobOf(dies)), "init, begins, " + whole + kClean);
 }
 
+TEST(Job, NobodySavesWhatHasDiverged) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.workload.nan_batch = 5;
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(EndsOf(played.facts), kClean);
+  EXPECT_EQ(CountOf(played.history, JobMoment::Kind::kDiverged, "chief:0"), 1);
+  EXPECT_EQ(CountOf(played.history, JobMoment::Kind::kSavedInPlace, "worker:0"), 0);
+  EXPECT_GE(played.facts.tasks.find("worker:0")->second.last_step, 40);
+  EXPECT_LT(played.facts.tasks.find("chief:0")->second.last_step, 40);
+  EXPECT_LT(played.facts.newest_checkpoint.value_or(40), 40);
+}
+
 TEST(Job, OpsAndRequestsTakeTheTimeOfTheProcessor) {
   JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
   // Of the first runs the client's own costs are the greatest part.

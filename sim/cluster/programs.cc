@@ -51,6 +51,7 @@ absl::StatusOr<HookPtr> SaverHook(const TrainerParts& parts, const std::shared_p
                                                  .scaffold = scaffold,
                                                  .listeners = {std::make_shared<SavesListener>(parts)},
                                                  .async_saves = parts.job.workload.async_saves,
+                                                 .in_cluster = true,
                                                  .behaviour = parts.behaviour});
 }
 
