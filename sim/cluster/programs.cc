@@ -44,14 +44,15 @@ class SavesListener final : public CheckpointSaverListener {
   const Duration before_save_;
 };
 
-// The hook that MonitoredTrainingSession would add itself, with a listener.
+// The hook that MonitoredTrainingSession would add itself, with a listener. It listens for divergence only where there
+// will be one: jobs without it stay what they are.
 absl::StatusOr<HookPtr> SaverHook(const TrainerParts& parts, const std::shared_ptr<Scaffold>& scaffold) {
   return CheckpointSaverHook::Create(parts.env, {.checkpoint_dir = parts.checkpoint_dir,
                                                  .save_steps = parts.job.workload.save_steps,
                                                  .scaffold = scaffold,
                                                  .listeners = {std::make_shared<SavesListener>(parts)},
                                                  .async_saves = parts.job.workload.async_saves,
-                                                 .in_cluster = true,
+                                                 .in_cluster = parts.job.workload.nan_batch > 0,
                                                  .behaviour = parts.behaviour});
 }
 
