@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/checkpoint/model_mark.h"
 #include "vigil/core/checkpoint/saver.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/io/tensor_bundle.h"
@@ -124,6 +125,17 @@ TEST_F(DurableSavesTest, WhereverThePowerGoesTheLastCompleteOneIsThere) {
         EXPECT_GT(at, 20);  // so many operations has a save
       }
     }
+  }
+}
+
+// Beside checkpoints that are yet to come.
+TEST_F(DurableSavesTest, AMarkInANewDirectoryIsThere) {
+  for (const ModelMark mark : {ModelMark::kDiverged, ModelMark::kInitializing}) {
+    disk_.Forget();
+    fake_.files.Clear();
+    ASSERT_EQ(fakes::Text(SetMark(disk_, "/new/run", mark)), "OK");
+    ASSERT_TRUE(disk_.Cut().ok());
+    EXPECT_TRUE(HasMark(disk_, "/new/run", mark).value());
   }
 }
 

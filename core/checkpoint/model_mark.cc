@@ -14,6 +14,7 @@ std::string PathOf(const std::string& directory, ModelMark mark) {
 
 absl::Status SetMark(Files& files, const std::string& directory, ModelMark mark) {
   VIGIL_RETURN_IF_ERROR(files.MakeDirectory(directory));
+  VIGIL_RETURN_IF_ERROR(SyncParents(files, directory));  // it may be new: no save has been here
   return WriteAtomically(
       files, PathOf(directory, mark),
       mark == ModelMark::kDiverged

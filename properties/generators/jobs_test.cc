@@ -167,5 +167,44 @@ TEST(RandomJob, SomeFaultsAreAimedAtOneAnother) {
   EXPECT_GE(saves[Saves::kChiefStandsStill], 3);
 }
 
+TEST(RandomJob, SomeDivergeAndNothingElseHappens) {
+  int diverging = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    const replays::Scenario scenario = RandomJob(seed);
+    const sim::JobSpec& job = *scenario.job;
+    if (job.workload.nan_batch == 0) continue;
+    ++diverging;
+    EXPECT_EQ(job.workload.kind, sim::WorkloadKind::kAsyncRegression) << seed;
+    EXPECT_GE(job.tasks.at("worker"), 1) << seed;
+    EXPECT_LT(job.workload.nan_batch, job.workload.last_step) << seed;
+    EXPECT_TRUE(job.plan.timed.empty() && job.plan.rpcs.empty() && job.plan.disks.empty()) << seed;
+  }
+  EXPECT_GE(diverging, 10);
+  EXPECT_LE(diverging, 70);
+}
+
+TEST(RandomJob, SomeChiefsHaveAnInitFnWhichIsCutOff) {
+  int all = 0;
+  int failing = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    const replays::Scenario scenario = RandomJob(seed);
+    const sim::JobSpec& job = *scenario.job;
+    const bool fails = std::ranges::any_of(
+        job.plan.session_calls, [](const sim::SessionCallFault& fault) { return fault.at == CallKind::kRawRun; });
+    if (!job.workload.init_fn) {
+      EXPECT_FALSE(fails) << seed;
+      continue;
+    }
+    ++all;
+    failing += fails ? 1 : 0;
+    EXPECT_NE(job.workload.kind, sim::WorkloadKind::kSupervisor) << seed;
+    EXPECT_NE(job.workload.kind, sim::WorkloadKind::kConversation) << seed;
+    EXPECT_NE(job.workload.kind, sim::WorkloadKind::kSyncRegression) << seed;
+  }
+  EXPECT_GE(all, 60);
+  EXPECT_LE(all, 160);
+  EXPECT_GE(failing, 5);
+}
+
 }  // namespace
 }  // namespace vigil::properties

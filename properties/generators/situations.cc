@@ -254,6 +254,42 @@ void FarApart(Draws& draws, Duration phase, JobSpec& job) {
   }
 }
 
+// Visits make raw runs, too.
+bool HasAnInitFn(const JobSpec& job) { return job.workload.init_fn && job.workload.visits == Duration::zero(); }
+
+// The chief's init_fn is cut off half way: a run of it fails, and the chief begins anew; or the chief dies, mostly when
+// some have found the model ready.
+void HalfMade(Draws& draws, Duration /*phase*/, JobSpec& job) {
+  constexpr Code kCodes[] = {Code::kAborted, Code::kUnavailable};
+  if (draws.Chance(50)) {
+    sim::SessionCallFault& fault = job.plan.session_calls.emplace_back();
+    fault.task = "chief:0";
+    fault.at = CallKind::kRawRun;
+    fault.call = draws.Between(1, 3);
+    fault.code = draws.Pick(kCodes);
+    fault.lost_reply = draws.Chance(40);
+    return;
+  }
+  job.no_wait = true;
+  job.workload.least_boot = job.workload.most_boot = Milliseconds(draws.Between(0, 300));
+  const Duration begins = job.workload.most_boot + Milliseconds(300);
+  const Duration at = begins + Milliseconds(draws.Between(0, 3500));
+  Crash(job, "chief:0", at, Milliseconds(draws.Between(10, 20'000)));
+}
+
+// Of a short one the end comes too soon.
+bool TrainsWithoutTheChief(const JobSpec& job) {
+  return job.workload.kind == WorkloadKind::kAsyncRegression && TrainsAlone(job);
+}
+
+// A batch of a worker spoils the model. The chief sees it and leaves; the others train on, and must not save what has
+// become of it. Nothing else happens: who is left has nobody who would initialise anything.
+void Diverges(Draws& draws, Duration /*phase*/, JobSpec& job) {
+  const std::int64_t turns = job.workload.last_step / (1 + CountOf(job, "worker"));
+  job.workload.nan_batch = draws.Between(1, std::max<std::int64_t>(1, turns / 2));
+  job.workload.validate_steps = 0;  // a batch that trains nothing spoils nothing
+}
+
 struct Situation {
   std::string_view name;  // of its stream
   int percent;            // of the jobs that it suits
@@ -262,11 +298,17 @@ struct Situation {
 };
 // The first one that is drawn. A new one comes last, and leaves the jobs that have another one alone.
 constexpr Situation kSituations[] = {
-    {"lost wake", 15, WaitsForOthers, LostWake},   {"unseen restart", 15, WaitsForOthers, UnseenRestart},
-    {"two savers", 4, TrainsAlone, TwoSavers},     {"others die", 8, TrainsAlone, OthersDie},
-    {"long absence", 3, WaitsLong, LongAbsence},   {"slow saves beside", 12, SavesBeside, SlowSavesBeside},
-    {"master stops", 12, HasAMaster, MasterStops}, {"told to stop", 8, WaitsLong, WorkersAreToldToStop},
+    {"lost wake", 15, WaitsForOthers, LostWake},
+    {"unseen restart", 15, WaitsForOthers, UnseenRestart},
+    {"two savers", 4, TrainsAlone, TwoSavers},
+    {"others die", 8, TrainsAlone, OthersDie},
+    {"long absence", 3, WaitsLong, LongAbsence},
+    {"slow saves beside", 12, SavesBeside, SlowSavesBeside},
+    {"master stops", 12, HasAMaster, MasterStops},
+    {"told to stop", 8, WaitsLong, WorkersAreToldToStop},
     {"far apart", 3, TrainsLong, FarApart},
+    {"half made", 50, HasAnInitFn, HalfMade},
+    {"diverges", 10, TrainsWithoutTheChief, Diverges},
 };
 
 }  // namespace

@@ -81,6 +81,8 @@ void DrawWorkload(Draws draws, JobSpec& job) {
     workload.visits = std::chrono::seconds(visits.Between(3, 40));
   if (Draws diary = draws.Split("diary"); diary.Chance(12)) workload.diary = std::chrono::seconds(diary.Between(1, 5));
   if (workload.kind == WorkloadKind::kEvaluation) job.tasks["evaluator"] = 1;
+  const bool alone = !of_its_own && workload.kind != WorkloadKind::kSupervisor;
+  workload.init_fn = alone && draws.Split("init fn").Chance(10);
   // A large one has as many tasks at work as others have steps.
   if (job.tasks["worker"] > 3) workload.last_step = std::min<std::int64_t>(workload.last_step, 40);
 }

@@ -31,6 +31,7 @@ RunFacts FactsOfNode(const std::string& node, const replays::Scenario& scenario)
       .worker = !chief,
       .may_join = !tensorflow,
       .hooks = kAsSeen,
+      .init_fn = chief && workload.init_fn,
       .queue = workload.kind == sim::WorkloadKind::kInputPipeline && (chief || !workload.shared_input),
       .may_restore = chief,
       .disk_fails = sim::FailsDisksOf(scenario.job->plan, node),

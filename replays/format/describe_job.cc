@@ -208,6 +208,11 @@ class WorkloadObject : public Object<WorkloadSpec> {
                "the pause between two sessions that each task has beside its training; 0 = none");
     f.Optional("diary_s", &WorkloadSpec::diary, DurationType(),
                "how often each task writes into a file on its own disk, which it looks at when it starts; 0 = never");
+    f.Optional("init_fn", &WorkloadSpec::init_fn, kFlag,
+               "the model has an init_fn, which sets a variable by three runs with a pause after each");
+    f.Optional("nan_batch", &WorkloadSpec::nan_batch, kCount,
+               "the batch of that number of `worker:0`, in its first life, makes the loss NaN, and the variables; the "
+               "chief watches for that, and stops. 0 = none");
     f.Optional("sync", &WorkloadSpec::sync, kTasksOfAJob, "replicas to aggregate, of `sync_regression`; 0 = all");
     f.Optional("shared_input", &WorkloadSpec::shared_input, kFlag,
                "of `input_pipeline`: one queue at a parameter server, which the chief fills, feeds all that train");
@@ -255,6 +260,8 @@ class WorkloadObject : public Object<WorkloadSpec> {
                               workload.master));
     }
     RefuseInputOfOthers(object, workload);
+    if (workload.init_fn) RefuseInitFn(MemberOf(object, "init_fn"), workload);
+    if (workload.nan_batch > 0) RefuseNan(MemberOf(object, "nan_batch"), workload);
     if (const Field sync = MemberOf(object, "sync"); sync.present()) TakeSync(object, sync, workload);
     if (workload.processors > 0 && workload.cpu == Duration::zero())
       MemberOf(object, "processors").Fail("without 'cpu_s' nothing takes time: say how much, or leave it out");
@@ -268,6 +275,14 @@ class WorkloadObject : public Object<WorkloadSpec> {
                             sync.value().Describe()));
     }
     workload.kind = sim::WorkloadKind::kSyncRegression;
+  }
+  static void RefuseInitFn(const Field& init_fn, const WorkloadSpec& workload) {
+    if (workload.kind != sim::WorkloadKind::kSupervisor && workload.kind != sim::WorkloadKind::kConversation) return;
+    init_fn.Fail("only a workload with a monitored session has one: leave it out, or name another workload");
+  }
+  static void RefuseNan(const Field& nan_batch, const WorkloadSpec& workload) {
+    if (workload.kind == sim::WorkloadKind::kAsyncRegression || workload.kind == sim::WorkloadKind::kShortJob) return;
+    nan_batch.Fail("only `async_regression` and `short_job` go on without their chief: name one of them");
   }
   static void RefuseClients(const Field& clients, const WorkloadSpec& workload) {
     if (workload.master.empty())

@@ -460,6 +460,7 @@ std::string WhyNotReal(const sim::JobSpec& job) {
   if (workload.disk > Duration::zero() || workload.cpu > Duration::zero()) return "the time of disks and processors";
   if (workload.clients) return "clients without a server";
   if (workload.diary > Duration::zero()) return "files of a task's own";
+  if (workload.nan_batch > 0) return "a loss that becomes NaN";
   return "";
 }
 

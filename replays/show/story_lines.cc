@@ -22,6 +22,28 @@ std::optional<std::string> AnswerText(const sim::JobMoment& moment) {
   return fmt::format("hears {} after {:.3f} s: {}", CodeName(moment.code), ToSeconds(answer.took), answer.text);
 }
 
+std::optional<std::string> RestText(const sim::JobMoment& moment) {
+  if (moment.subject.empty() && moment.step == 0) return std::nullopt;
+  return fmt::format("its server still holds {} graphs; {}", moment.step, moment.subject);
+}
+
+std::optional<std::string> OverdueText(const sim::Overdue& overdue) {
+  if (overdue.session.empty()) return std::nullopt;
+  return fmt::format("its server still holds graphs of {}, which is gone", overdue.session);
+}
+
+std::string StopText(const sim::JobMoment& moment) {
+  if (moment.kind == sim::JobMoment::Kind::kToldToStop) return "is told to stop";
+  return moment.subject.empty() ? "has stopped" : fmt::format("has stopped, and still holds {}", moment.subject);
+}
+
+std::string FoundText(const sim::JobMoment& moment) {
+  if (moment.kind == sim::JobMoment::Kind::kFoundIncomplete)
+    return fmt::format("finds the index of a checkpoint of step {}, but not all that it speaks of", moment.step);
+  return fmt::format("finds {} bytes in its own file{}", moment.step,
+                     moment.code == Code::kOk ? "" : ", which are not what it wrote");
+}
+
 // What events do not say.
 std::optional<std::string> MomentText(const sim::JobMoment& moment) {
   using Kind = sim::JobMoment::Kind;
@@ -38,6 +60,8 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
       return fmt::format("is what {} was: a new process follows", moment.subject);
     case Kind::kSaved:
       return fmt::format("checkpoint of step {} is complete", moment.step);
+    case Kind::kInitFnBegan:
+      return "its init_fn begins";
     case Kind::kEvaluated:
       return fmt::format("evaluated step {}", moment.step);
     case Kind::kEnded:
@@ -46,24 +70,21 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
       return fmt::format("still runs: {}", moment.subject);
     case Kind::kAtRestSoon:
     case Kind::kAtRest:
-      if (moment.subject.empty() && moment.step == 0) return std::nullopt;
-      return fmt::format("its server still holds {} graphs; {}", moment.step, moment.subject);
+      return RestText(moment);
     case Kind::kHolds:
-      if (moment.overdue->session.empty()) return std::nullopt;
-      return fmt::format("its server still holds graphs of {}, which is gone", moment.overdue->session);
+      return OverdueText(*moment.overdue);
     case Kind::kToldToStop:
-      return "is told to stop";
     case Kind::kHasStopped:
-      return moment.subject.empty() ? "has stopped" : fmt::format("has stopped, and still holds {}", moment.subject);
+      return StopText(moment);
+    case Kind::kDiverged:
+      return "sees that the loss is NaN";
     case Kind::kCameBack:
       return fmt::format("comes back to a session after {} s: {}", moment.step, CodeName(moment.code));
     case Kind::kAnswered:
       return AnswerText(moment);
     case Kind::kDiaryFound:
-      return fmt::format("finds {} bytes in its own file{}", moment.step,
-                         moment.code == Code::kOk ? "" : ", which are not what it wrote");
     case Kind::kFoundIncomplete:
-      return fmt::format("finds the index of a checkpoint of step {}, but not all that it speaks of", moment.step);
+      return FoundText(moment);
     case Kind::kBegin:
       return "the plan begins";
     case Kind::kSession:
@@ -73,6 +94,7 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
     case Kind::kRecovery:
     case Kind::kRestored:
     case Kind::kInitialised:
+    case Kind::kInitFnEnded:  // an event says so
     case Kind::kSawStep:
     case Kind::kFound:
     case Kind::kLogged:

@@ -60,7 +60,7 @@ TEST(ParseJob, PrintsWhatItHasRead) {
   const std::string all =
       R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1},"links":{"default":{"latency_ms":[1,5],"loss":0.01},)"
       R"("chief:0>ps:0":{"duplication":0.5,"reordering":0.25,"bytes_per_s":1000,"bytes_in_flight":300}}},"workload":{"name":"sync_regression",)"
-      R"("last_step":7,"save_steps":5,"async_saves":true,"validate_steps":4,"visits_s":7,"diary_s":2,"sync":2,"filters":false,)"
+      R"("last_step":7,"save_steps":5,"async_saves":true,"validate_steps":4,"visits_s":7,"diary_s":2,"init_fn":true,"sync":2,"filters":false,)"
       R"("master":"ps:0","timeout_ms":9,"disk_s":0.5,"cpu_s":0.001,"processors":2,"step_s":1,"boot_s":[0,1.5],)"
       R"("session":{"max_wait_secs":4},"tasks":{"chief:0":{"last_step":3}}},"plan":[],"no_wait":true,"heal_s":60,"limit_s":3600})";
   const absl::StatusOr<Recording> read = ParseJob(all);
@@ -75,6 +75,25 @@ void ExpectErrors(std::span<const WithError> cases) {
     ASSERT_FALSE(read.ok()) << text;
     EXPECT_EQ(MessageOf(read.status()), "test.json:1: " + error);
   }
+}
+
+TEST(ParseJob, ReadsAndPrintsABadBatch) {
+  const std::string text =
+      R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1,"worker":1}},"workload":{"name":"short_job",)"
+      R"("last_step":7,"nan_batch":2},"plan":[],"limit_s":3600})";
+  const absl::StatusOr<Recording> read = ParseJob(text);
+  ASSERT_TRUE(read.ok()) << MessageOf(read.status());
+  EXPECT_EQ(PrintRecord(read->scenario), text);
+}
+
+TEST(ParseJob, NotEveryWorkloadHasAnInitFnOrDiverges) {
+  const WithError cases[] = {
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"sync":1,"nan_batch":2}})",
+       "/workload/nan_batch: only `async_regression` and `short_job` go on without their chief: name one of them"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"supervisor","init_fn":true}})",
+       "/workload/init_fn: only a workload with a monitored session has one: leave it out, or name another workload"},
+  };
+  ExpectErrors(cases);
 }
 
 TEST(ParseJob, NamesWhatIsWrong) {

@@ -59,7 +59,9 @@ std::span<const Checker> Checkers() {
                                  kHoldsForSessions,
                                  kFailuresInReach,
                                  kAnswersAsAlone,
-                                 kEndsAtItsLastStep};
+                                 kEndsAtItsLastStep,
+                                 kInitFnRanWhole,
+                                 kDivergedIsNotSaved};
   return kAll;
 }
 

@@ -113,6 +113,8 @@ extern const Checker kGetsOnWhenHealed;
 extern const Checker kIdleSessionsStay;
 extern const Checker kDiariesSurvive;
 extern const Checker kAnswersAsAlone;
+extern const Checker kInitFnRanWhole;
+extern const Checker kDivergedIsNotSaved;
 
 }  // namespace vigil::sim
 

@@ -446,7 +446,8 @@ JobJudgement JobEvidence::Judge() const {
 
 std::vector<CheckerCase> (*const kMore[])() = {
     QueueCases,   StopCases,      EndCases,           ReachCases, AnswerCases,
-    RestoreCases, CasesOfUpdates, CasesOfCheckpoints, RestCases,  CasesBesideTheTraining};
+    RestoreCases, CasesOfUpdates, CasesOfCheckpoints, RestCases,  CasesBesideTheTraining,
+    ModelCases};
 
 std::vector<CheckerCase> CheckerCases() {
   std::vector<CheckerCase> cases = {

@@ -63,6 +63,8 @@ std::vector<CheckerCase> RestCases();
 std::vector<CheckerCase> AnswerCases();
 // ... and of what a task can feel.
 std::vector<CheckerCase> ReachCases();
+// ... and of which models chiefs go on with.
+std::vector<CheckerCase> ModelCases();
 
 }  // namespace vigil::sim
 

@@ -43,6 +43,7 @@ void CheckReported(const JobRun& run, Findings& findings) {
 
 void CheckFinal(const JobRun& run, Findings& findings) {
   if (run.spec.workload.kind == WorkloadKind::kSupervisor) return;  // saves from time to time only
+  if (run.spec.workload.nan_batch > 0) return;                      // what has diverged is not saved
   std::int64_t last = -1;
   for (const JobMoment& moment : run.history) {
     if (moment.task != "chief:0") continue;
@@ -77,6 +78,7 @@ std::optional<Time> ChiefGone(const JobRun& run) {
 
 void CheckLastOne(const JobRun& run, Findings& findings) {
   if (run.spec.workload.kind == WorkloadKind::kSupervisor) return;  // a supervisor's worker saves nothing
+  if (run.spec.workload.nan_batch > 0) return;                      // nor what has diverged
   if (run.spec.workload.clients) return;                            // whose chief has no server that could be asked
   const std::optional<Time> gone = ChiefGone(run);
   if (!gone.has_value()) return;
@@ -121,8 +123,11 @@ const Checker kFinalCheckpointHasFinalStep = {
         "supervisor).",
     .source = "CheckpointSaverHook.end: saves the last step",
     .check = CheckFinal,
-    .excuses = "jobs of supervisors, lives of the chief that end with an error, a last checkpoint that has rotted",
-    .why = "a supervisor saves from time to time only; end is called at a clean end only",
+    .excuses =
+        "jobs of supervisors, and those whose loss becomes NaN; lives of the chief that end with an error, a last "
+        "checkpoint that has rotted",
+    .why =
+        "a supervisor saves from time to time only; what has diverged is not saved; end is called at a clean end only",
 };
 
 const Checker kLastOneSaves = {
@@ -137,11 +142,11 @@ const Checker kLastOneSaves = {
         "A worker that leaves the last steps unsaved leaves nothing else to see than what is not on the disk; a job in "
         "which others find its bug as well shows another of its effects.",
     .excuses =
-        "jobs of supervisors and of clients without a server, workers that end within a minute of the chief's death, a "
-        "checkpoint that has rotted",
+        "jobs of supervisors and of clients without a server, and those whose loss becomes NaN; workers that end "
+        "within a minute of the chief's death, a checkpoint that has rotted",
     .why =
-        "such a worker may have looked for the chief before; a supervisor's worker saves nothing; a chief that has no "
-        "server cannot be asked whether it is there",
+        "such a worker may have looked for the chief before; a supervisor's worker saves nothing, and nobody what has "
+        "diverged; a chief that has no server cannot be asked whether it is there",
 };
 
 }  // namespace vigil::sim

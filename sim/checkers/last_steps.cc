@@ -59,6 +59,7 @@ bool ClosesTokens(const JobRun& run, const JobMoment& moment) {
 
 void Judge(const JobRun& run, const JobMoment& moment, const Life& life, Findings& findings) {
   if (moment.code != Code::kOk || life.told || IsServer(moment.task)) return;
+  if (run.spec.workload.nan_batch > 0 && WithoutZombie(moment.task) == "chief:0") return;  // it watches for that
   findings.Arm();
   if (life.ran_out) return;
   // Also by a service beside the training, whose failures nobody notes.
@@ -144,8 +145,12 @@ const Checker kEndsAtItsLastStep = {
     .check = CheckLastSteps,
     .excuses =
         "lives that were told to stop; calls that the plan lets fail with OUT_OF_RANGE, and in a synchronous "
-        "training those of who finds the tokens' queue closed once the chief has left; conversations",
-    .why = "who is told to stop ends where it stands; OUT_OF_RANGE ends any training; a conversation has no step",
+        "training those of who finds the tokens' queue closed once the chief has left; the chief of a job whose loss "
+        "becomes NaN; conversations",
+    .why =
+        "who is told to stop ends where it stands; OUT_OF_RANGE ends any training, and a NaN that of who watches for "
+        "it; "
+        "a conversation has no step",
 };
 
 }  // namespace vigil::sim

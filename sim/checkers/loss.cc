@@ -23,6 +23,7 @@ void CheckLosses(const JobRun& run, Findings& findings) {
 }  // namespace
 
 bool ComparableLoss(const JobSpec& spec, const JobFacts& facts) {
+  if (spec.workload.nan_batch > 0) return false;  // it ends nowhere
   switch (spec.workload.kind) {
     case WorkloadKind::kAsyncRegression:
     case WorkloadKind::kSyncRegression:

@@ -1,6 +1,9 @@
 // One run may see the step go back: one that a restore overtook. A parameter server was lost (so the model is restored)
 // after it had done its part of the run, while the rest of the run still waited on another one, in synchronous training
 // for a token. The session of such a run is lost with the server: the next run has a new one.
+//
+// A model may be made anew while servers and sessions live: if its init_fn was cut off, or it has diverged. Whoever
+// trains on it meanwhile sees the step go back, and no session breaks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +22,7 @@ constexpr std::chrono::minutes kHeardAfter{1};
 struct Steps {
   std::optional<std::int64_t> last;  // none: a new session
   Time started;                      // of the run under way
+  Time last_started;                 // of the one that saw `last`
   bool overtaken = false;            // the last run was
 };
 
@@ -36,7 +40,10 @@ void CompareSteps(const JobRun& run, const JobMoment& moment, Steps& steps, Find
   }
   steps.overtaken = false;
   if (moment.step >= *steps.last) return;
-  if (RestoredIn(run.history, steps.started, moment.at + kHeardAfter)) {
+  const Time heard = moment.at + kHeardAfter;
+  const bool may_be_made_anew = run.spec.workload.init_fn || run.spec.workload.nan_batch > 0;
+  if (may_be_made_anew && RestoredIn(run.history, steps.last_started, heard)) return;
+  if (RestoredIn(run.history, steps.started, heard)) {
     steps.overtaken = true;
     return;
   }
@@ -64,6 +71,7 @@ void CheckSteps(const JobRun& run, Findings& findings) {
       case JobMoment::Kind::kSawStep:
         if (steps.last.has_value()) CompareSteps(run, moment, steps, findings);
         steps.last = moment.step;
+        steps.last_started = steps.started;
         break;
       default:
         break;
@@ -81,8 +89,13 @@ const Checker kStepGoesBackOnlyWithARecovery = {
     .source = "pain 2: a chief that returned rolled every worker back by hundreds of steps, and no worker was told",
     .needs = &Behaviour::join_live_model,
     .check = CheckSteps,
-    .excuses = "one run of a session that a restore overtook",
-    .why = "a server may be lost, and the model restored, after it has done its part of the run",
+    .excuses =
+        "one run of a session that a restore overtook; where the model has an init_fn or diverges, each run since "
+        "whose "
+        "last one it was initialised or restored",
+    .why =
+        "a server may be lost, and the model restored, after it has done its part of the run; what init_fn has left "
+        "half made, or has diverged, is made anew while others train on it",
 };
 
 }  // namespace vigil::sim

@@ -245,6 +245,21 @@ void FactsRecorder::RunFailed(Code code) {
   chronicle_.Became(*facts_);
 }
 
+void FactsRecorder::InitFnBegan() {
+  const Lock lock(mutex_);
+  Note(Kind::kInitFnBegan);
+}
+
+void FactsRecorder::InitFnEnded(Code code) {
+  const Lock lock(mutex_);
+  Note(Kind::kInitFnEnded, code);
+}
+
+void FactsRecorder::Diverged() {
+  const Lock lock(mutex_);
+  Note(Kind::kDiverged);
+}
+
 void FactsRecorder::Evaluated(std::int64_t step) {
   const Lock lock(mutex_);
   NoteStep(Kind::kEvaluated, step);

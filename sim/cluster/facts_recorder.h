@@ -48,6 +48,9 @@ class FactsRecorder final : public EventSink {
   // Whether the runs from now on train, or only look at the model: these are no attempts of an update.
   void Trains(bool trains);
   void RunFailed(Code code);
+  void InitFnBegan();
+  void InitFnEnded(Code code);
+  void Diverged();
   void Evaluated(std::int64_t step);
   // A listener was told of it: also looks whether it is there.
   void Saved(std::int64_t step);

@@ -533,7 +533,9 @@ void Job::Impl::Finish() {
   facts.restores_without_loss = RestoresWithoutLoss(history);
   if (!facts.checkpoints.empty()) {
     facts.newest_checkpoint = facts.checkpoints.back();
-    facts.final_loss = LossInCheckpoint(world, facts.checkpoints.back(), options.seed);
+    // What has diverged may have been saved before anybody saw it.
+    if (spec.workload.nan_batch == 0)
+      facts.final_loss = LossInCheckpoint(world, facts.checkpoints.back(), options.seed);
   }
   const FaultTallies tallies = applier->Tallies();
   for (const FaultKindInfo& info : AllFaultKinds()) {

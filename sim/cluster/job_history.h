@@ -73,6 +73,8 @@ struct JobMoment {
     // has damaged its data since they were written
     kRestored,
     kInitialised,  // an init op came back: code
+    kInitFnBegan,  // an init_fn, which follows it, begins ...
+    kInitFnEnded,  // ... and has returned: code
     kSaved,  // a listener was told that a checkpoint of that step is complete: step; code = whether it is, on the disk
     kFound,  // of kStarted: the newest checkpoint that is whole then: step, -1 = there is none
     kFoundIncomplete,  // ... and each that has an index, but not all that this speaks of: step
@@ -80,6 +82,7 @@ struct JobMoment {
     kSavedInPlace,     // a worker's saver has written a checkpoint of that step, in the chief's place: step
     kToldToStop,       // by who looks after its process
     kHasStopped,       // of a parameter server: it has: subject = what it still holds ("" = nothing), but for graphs
+    kDiverged,         // a chief saw that the loss is NaN
     kStopAsked,        // a hook asked its run for a stop
     // It is taken for dead: a new process of the same task, subject, is about to begin, and from now on it goes by the
     // name of task (ZombieOf).

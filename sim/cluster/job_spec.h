@@ -36,9 +36,13 @@ struct WorkloadSpec {
   Duration before_save{0};   // the chief stands so long before it writes a checkpoint, in a listener of its saver
   bool async_saves = false;  // checkpoints are written beside the training
   std::int64_t validate_steps =
-      0;                      // of a regression: so often a task looks at its loss in the session, without training
-  Duration visits{0};         // the pause between two sessions beside the training (visits.h); 0 = none
-  Duration diary{0};          // how often a task writes into a file of its own (diary.h); 0 = never
+      0;                 // of a regression: so often a task looks at its loss in the session, without training
+  Duration visits{0};    // the pause between two sessions beside the training (visits.h); 0 = none
+  Duration diary{0};     // how often a task writes into a file of its own (diary.h); 0 = never
+  bool init_fn = false;  // of what has a MonitoredTrainingSession: its model has one, which takes a few seconds
+  // Of kAsyncRegression and kShortJob: worker:0's batch of that number, in its first life, makes the loss NaN, and what
+  // the variables are from then on; the chief watches for that, and stops. 0 = none.
+  std::int64_t nan_batch = 0;
   std::int64_t sync = 0;      // of kSyncRegression: replicas to aggregate; 0 = all
   bool shared_input = false;  // of kInputPipeline: a queue at a server, which the chief fills, feeds all that train
   // Of kInputPipeline, too:

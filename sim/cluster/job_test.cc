@@ -363,6 +363,46 @@ TEST(Job, WhatATaskHasSyncedOfItsOwnFileIsThereWhenItIsBack) {
   EXPECT_THAT(found, ElementsAre(0, synced));
 }
 
+// What was seen of the chief's init_fns, and how the job ended.
+std::string InitFnsOf(const PlayedJob& played) {
+  std::string text;
+  for (const JobMoment& moment : played.history) {
+    if (moment.task != "chief:0") continue;
+    if (moment.kind == JobMoment::Kind::kInitialised) text += "init, ";
+    if (moment.kind == JobMoment::Kind::kInitFnBegan) text += "begins, ";
+    if (moment.kind == JobMoment::Kind::kInitFnEnded) text += fmt::format("{}, ", CodeName(moment.code));
+    if (moment.kind == JobMoment::Kind::kSession) text += "session, ";
+  }
+  return text + EndsOf(played.facts);
+}
+
+TEST(Job, AnInitFnThatIsCutOffIsRunAnew) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.workload.init_fn = true;
+  const std::string whole = fmt::format("init, begins, {}, session, ", CodeName(Code::kOk));
+  EXPECT_EQ(InitFnsOf(PlayJobOf(spec)), whole + kClean);
+  JobSpec fails = spec;
+  fails.plan.session_calls = {{.task = "chief:0", .at = CallKind::kRawRun, .call = 2, .code = Code::kAborted}};
+  EXPECT_EQ(InitFnsOf(PlayJobOf(fails)), "init, begins, ABORTED, " + whole + kClean);
+  JobSpec dies = spec;
+  dies.no_wait = true;
+  dies.workload.least_boot = dies.workload.most_boot = std::chrono::milliseconds(100);
+  dies.plan.timed = {CrashOf("chief:0", std::chrono::milliseconds(2500), seconds(2))};
+  EXPECT_EQ(InitFnsOf(PlayJobOf(dies)), "init, begins, " + whole + kClean);
+}
+
+TEST(Job, NobodySavesWhatHasDiverged) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.workload.nan_batch = 5;
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(EndsOf(played.facts), kClean);
+  EXPECT_EQ(CountOf(played.history, JobMoment::Kind::kDiverged, "chief:0"), 1);
+  EXPECT_EQ(CountOf(played.history, JobMoment::Kind::kSavedInPlace, "worker:0"), 0);
+  EXPECT_GE(played.facts.tasks.find("worker:0")->second.last_step, 39);
+  EXPECT_LT(played.facts.tasks.find("chief:0")->second.last_step, 39);
+  EXPECT_LT(played.facts.newest_checkpoint.value_or(40), 40);
+}
+
 TEST(Job, OpsAndRequestsTakeTheTimeOfTheProcessor) {
   JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
   // Of the first runs the client's own costs are the greatest part.

@@ -6,9 +6,11 @@
 #include <memory>
 #include <utility>
 
+#include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/train/hooks/checkpoint_saver_hook.h"
+#include "vigil/core/train/scaffold.h"
 #include "vigil/core/train/training/monitored_training_session.h"
 #include "vigil/sim/cluster/task_name.h"
 #include "vigil/sim/faults/fault_kinds.h"
@@ -18,6 +20,8 @@ namespace {
 
 constexpr std::chrono::seconds kGracePeriod{5};
 constexpr std::int64_t kLogSteps = 100;  // the default of MonitoredTrainingSession
+constexpr int kWarmUpRuns = 3;
+constexpr std::chrono::seconds kWarmUpPause{1};
 
 // Stands before every save as long as the workload says, and tells the recorder of every checkpoint that is complete.
 class SavesListener final : public CheckpointSaverListener {
@@ -40,14 +44,52 @@ class SavesListener final : public CheckpointSaverListener {
   const Duration before_save_;
 };
 
-// The hook that MonitoredTrainingSession would add itself, with a listener.
+// The hook that MonitoredTrainingSession would add itself, with a listener. It listens for divergence only where there
+// will be one: jobs without it stay what they are.
 absl::StatusOr<HookPtr> SaverHook(const TrainerParts& parts, const std::shared_ptr<Scaffold>& scaffold) {
   return CheckpointSaverHook::Create(parts.env, {.checkpoint_dir = parts.checkpoint_dir,
                                                  .save_steps = parts.job.workload.save_steps,
                                                  .scaffold = scaffold,
                                                  .listeners = {std::make_shared<SavesListener>(parts)},
                                                  .async_saves = parts.job.workload.async_saves,
+                                                 .in_cluster = parts.job.workload.nan_batch > 0,
                                                  .behaviour = parts.behaviour});
+}
+
+// What an init_fn is for: a variable gets what its initialiser does not know, here by several runs. Every replica has
+// it, since every one saves it and waits for it.
+std::vector<NodeId> AddWarmUp(Builder& b) {
+  const DeviceScope scope(b, "/job:ps/task:0");
+  const ops::Variable warm = ops::MakeVariable(b, "warm_up", b.Const("warm_up/zero", Tensor::Scalar<float>(0)));
+  std::vector<NodeId> runs;
+  for (int i = 1; i <= kWarmUpRuns; ++i) {
+    const Output part = b.Const(fmt::format("warm_up/part_{}", i), Tensor::Scalar<float>(static_cast<float>(i)));
+    runs.push_back(ops::Assign(b, fmt::format("warm_up/set_{}", i), warm.ref, part).node);
+  }
+  return runs;
+}
+
+// A run, then a pause, in which it may be cut off.
+absl::Status WarmUp(const TrainerParts& parts, const std::vector<NodeId>& runs, Session& session) {
+  for (const NodeId run : runs) {
+    const RunSpec spec{.targets = {run}};
+    std::vector<Tensor> nothing;
+    VIGIL_RETURN_IF_ERROR(session.Run({.spec = spec}, &nothing));
+    parts.env.tasks->SleepUntil(DeadlineAfter(parts.env, parts.takes(kWarmUpPause)));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<InitFn> AddInitFn(const TrainerParts& parts, Graph& graph) {
+  Builder b(graph);
+  std::vector<NodeId> runs = AddWarmUp(b);
+  VIGIL_RETURN_IF_ERROR(b.status());
+  return InitFn([&parts, runs = std::move(runs)](Scaffold&, Session& session) {
+    parts.recorder.InitFnBegan();
+    absl::Status status = WarmUp(parts, runs, session);
+    parts.recorder.InitFnEnded(CodeOf(status));
+    return status;
+  });
 }
 
 absl::StatusOr<std::unique_ptr<MonitoredSession>> Open(const TrainerParts& parts, Program& program) {
@@ -58,6 +100,9 @@ absl::StatusOr<std::unique_ptr<MonitoredSession>> Open(const TrainerParts& parts
   options.hooks = program.hooks;
   ScaffoldOptions scaffold;
   scaffold.behaviour = parts.behaviour;
+  if (parts.job.workload.init_fn) {
+    VIGIL_ASSIGN_OR_RETURN(scaffold.init_fn, AddInitFn(parts, program.graph));
+  }
   options.scaffold = std::make_shared<Scaffold>(parts.env, program.graph, scaffold);
   if (options.is_chief) {
     VIGIL_ASSIGN_OR_RETURN(HookPtr saver, SaverHook(parts, options.scaffold));
