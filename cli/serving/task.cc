@@ -122,8 +122,11 @@ absl::Status RunProgram(const TaskOrders& orders, const Scenario& scenario, cons
     return absl::OkStatus();
   }
   std::shared_ptr<SessionFactory> sessions = std::make_shared<ClusterSessionFactory>(env);
-  if (replays::LikeTensorFlow(scenario.behaviour))
-    sessions = sim::NewCostlyFactory(env, std::move(sessions), scenario.job->workload);
+  if (replays::LikeTensorFlow(scenario.behaviour)) {
+    sessions = sim::NewCostlyFactory(
+        env, std::move(sessions), scenario.job->workload,
+        [&env](std::string_view point, const auto& times) { return times[env.random->Draw(point) % times.size()]; });
+  }
   const auto factory =
       sim::WatchRestores(std::move(sessions), [&recorder](std::int64_t step) { recorder.Restoring(step); });
   const absl::Status trained = sim::Train({.env = env,

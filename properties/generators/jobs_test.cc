@@ -15,6 +15,9 @@
 #include <string>
 #include <string_view>
 
+#include "vigil/replays/format/parse.h"
+#include "vigil/replays/format/print.h"
+
 namespace vigil::properties {
 namespace {
 
@@ -74,6 +77,28 @@ TEST(RandomJob, SomeTrainersAreClientsAloneAndSomeMachinesHaveFewProcessors) {
   EXPECT_THAT(clients, testing::AllOf(testing::Ge(20), testing::Le(80)));
   EXPECT_THAT(processors, testing::AllOf(testing::Ge(100), testing::Le(200)));
   EXPECT_GE(kept, 5);
+}
+
+TEST(RandomJob, OneInFiveTakesTheTimesThatWereMeasured) {
+  int measured = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    const replays::Scenario scenario = RandomJob(seed);
+    const sim::WorkloadSpec& workload = scenario.job->workload;
+    EXPECT_EQ(workload.sessions.empty(), workload.signatures.empty()) << seed;
+    if (workload.sessions.empty()) {
+      EXPECT_TRUE(workload.boots.empty()) << seed;
+      continue;
+    }
+    ++measured;
+    // None where processes are to start at once.
+    if (!workload.boots.empty()) {
+      EXPECT_EQ(LongestBoot(workload), workload.boots.back()) << seed;
+    }
+    const absl::StatusOr<replays::Recording> again = replays::ParseRecording(PrintRecord(scenario));
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(again->scenario, scenario) << seed;
+  }
+  EXPECT_THAT(measured, testing::AllOf(testing::Ge(150), testing::Le(250)));
 }
 
 TEST(RandomJob, SomeAreLargeSomeQuietSomeStormyAndSomeFaultsAreAimed) {

@@ -136,6 +136,7 @@ void OthersDie(Draws& draws, Duration phase, JobSpec& job) {
     job.workload.last_step = draws.Between(150, 400);
     job.workload.save_steps = draws.Between(20, 100);
     job.workload.least_boot = job.workload.most_boot = Milliseconds(draws.Between(0, 300));
+    job.workload.boots.clear();
     phase = std::chrono::seconds(draws.Between(2, 6));
   }
   const auto spared = draws.Between(-1, CountOf(job, "worker") - 1);  // -1: the chief
@@ -162,7 +163,7 @@ void LongAbsence(Draws& draws, Duration /*phase*/, JobSpec& job) {
   const Duration away = kAway - std::chrono::seconds(draws.Between(0, 120));
   Crash(job, "chief:0", begin, away);
   Crash(job, "ps:0", begin, std::chrono::seconds(1));
-  const Duration back = begin + away + job.workload.most_boot;
+  const Duration back = begin + away + LongestBoot(job.workload);
   Duration last = back;
   for (std::int64_t more = draws.Between(10, 60); more > 0; --more) {
     last += Milliseconds(draws.Between(1000, 8000));
@@ -182,7 +183,7 @@ void MasterStops(Draws& draws, Duration /*phase*/, JobSpec& job) {
     Crash(job, job.workload.master, at, away).in_order = true;
     if (CountOf(job, "ps") > 1 && draws.Chance(60))
       Crash(job, "ps:1", at + away, Milliseconds(draws.Between(1000, 20'000)));
-    at += away + job.workload.most_boot + Milliseconds(draws.Between(0, draws.Chance(70) ? 2500 : 40'000));
+    at += away + LongestBoot(job.workload) + Milliseconds(draws.Between(0, draws.Chance(70) ? 2500 : 40'000));
   }
   HealsNotBefore(job, at);
 }
@@ -342,6 +343,9 @@ bool DrawConversation(Draws draws, JobSpec& job) {
   workload.processors = trained.processors;
   workload.least_boot = trained.least_boot;
   workload.most_boot = trained.most_boot;
+  workload.boots = trained.boots;
+  workload.sessions = trained.sessions;
+  workload.signatures = trained.signatures;
   job.plan.session_calls.clear();  // its calls are those of no monitored session
   job.limit += workload.last_step * workload.step + std::chrono::hours(1);
   if (draws.Chance(35)) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "vigil/properties/generators/measured.h"
+
 namespace vigil::properties {
 namespace {
 
@@ -47,6 +49,7 @@ void DrawWorkload(Draws draws, JobSpec& job) {
   if (draws.Chance(20)) workload.validate_steps = draws.Between(2, 20);
   workload.least_boot = Milliseconds(draws.Between(0, 3000));
   workload.most_boot = workload.least_boot + Milliseconds(draws.Between(0, 8000));
+  if (draws.Split("measured").Chance(20)) TakeMeasuredTimes(workload);
   workload.async_saves = workload.kind != WorkloadKind::kSupervisor && draws.Split("async saves").Chance(25);
   if (draws.Split("remote master").Chance(12)) workload.master = "ps:0";
   const bool of_its_own =

@@ -171,23 +171,27 @@ class LastStepsType : public Typed<WorkloadSpec> {
   const TaskNames& names_;
 };
 
-const DurationType kBoot;
+const DurationType kMeasured;
 
-class BootsType : public ListOf<Duration> {
+// Measured times, one of which is drawn: choices tell them apart by their whole milliseconds.
+class MeasuredTimesType : public ListOf<Duration> {
  public:
-  BootsType() : ListOf(kBoot) {}
+  MeasuredTimesType() : ListOf(kMeasured) {}
   void Read(const Field& field, std::vector<Duration>& out) const override {
     ListOf::Read(field, out);
-    if (out.size() > kMostBoots)
+    if (out.size() > kMost)
       return field.Fail(
-          fmt::format("{} times, but at most {} are drawn from: give their quantiles", out.size(), kMostBoots));
-    if (std::ranges::adjacent_find(out, std::ranges::greater_equal()) != out.end())
-      field.Fail("expected times that increase");
+          fmt::format("{} times, but at most {} are drawn from: give their quantiles", out.size(), kMost));
+    if (std::ranges::adjacent_find(out, std::ranges::greater_equal(), InMilliseconds) != out.end())
+      field.Fail("expected times that increase, in whole milliseconds");
   }
-  std::string Words() const override { return "list of increasing times: " + kBoot.Words(); }
+  std::string Words() const override { return "list of increasing times: " + kMeasured.Words(); }
 
  private:
-  static constexpr std::size_t kMostBoots = 20;
+  static constexpr std::size_t kMost = 20;
+  static std::chrono::milliseconds InMilliseconds(Duration time) {
+    return std::chrono::floor<std::chrono::milliseconds>(time);
+  }
 };
 
 class WorkloadObject : public Object<WorkloadSpec> {
@@ -244,13 +248,16 @@ class WorkloadObject : public Object<WorkloadSpec> {
     f.Optional("step_s", &WorkloadSpec::step, DurationType(), "the pause between two steps of a task");
     f.Optional("boot_s", DurationPair<WorkloadSpec>(&WorkloadSpec::least_boot, &WorkloadSpec::most_boot, 1),
                "from the start of a process to its server");
-    const BootsType boots;
-    f.Optional("boots_s", &WorkloadSpec::boots, boots,
+    const MeasuredTimesType measured;
+    f.Optional("boots_s", &WorkloadSpec::boots, measured,
                "... as it was measured, in place of `boot_s`: each of these times is as likely");
     f.Optional("session_s", DurationPair<WorkloadSpec>(&WorkloadSpec::least_session, &WorkloadSpec::most_session, 1),
                "what a client spends on a new session, once its tasks are found");
+    f.Optional("sessions_s", &WorkloadSpec::sessions, measured, "... as it was measured, in place of `session_s`");
     f.Optional("signature_s", &WorkloadSpec::signature, DurationType(),
-               "... and on each run like which there was none in that session");
+               "what it spends on each run like which there was none in that session");
+    f.Optional("signatures_s", &WorkloadSpec::signatures, measured,
+               "... as it was measured, in place of `signature_s`: drawn for each such run");
     f.Optional("session", WorkloadSessionObject(), "how its sessions are made");
     f.Optional("tasks", LastStepsType(names_), "of single tasks");
   }

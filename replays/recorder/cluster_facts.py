@@ -74,11 +74,14 @@ def kept(play):
     return out
 
 
-BOOTS = 10
+def tenths(values):
+    """The middles of ten equal parts."""
+    ordered = sorted(values)
+    return [ordered[int((part + 0.5) / 10 * len(ordered))] for part in range(10)]
 
 
 def boots(plays):
-    """From the start of a process to its server, of all lives but the first: the middles of so many equal parts.
+    """From the start of a process to its server, of all lives but the first: its tenths.
 
     What is started first, with everything else at once, takes longer, and nothing hangs on it."""
     seen = []
@@ -94,9 +97,7 @@ def boots(plays):
                     seen.append(event["t"] - started)
     if not seen:
         return []
-    seen.sort()
-    middles = {round(seen[int((part + 0.5) / BOOTS * len(seen))], 2) for part in range(BOOTS)}
-    return sorted(middles)
+    return sorted({round(value, 2) for value in tenths(seen)})
 
 
 def join(a, b):

@@ -10,6 +10,7 @@ import unittest
 
 import cases
 import cluster_facts
+import durations
 import generate
 import generate_pairs
 import main
@@ -184,6 +185,19 @@ class ClusterFactsTest(unittest.TestCase):
         one = cluster_facts.merge([self.play(self.RECOVERED, 120)])
         both = cluster_facts.widen(one, cluster_facts.merge([self.play(self.KILLED, None)]))
         self.assertEqual(both, cluster_facts.merge([self.play(self.RECOVERED, 120), self.play(self.KILLED, None)]))
+
+
+class DurationsTest(unittest.TestCase):
+    def test_tenths_are_the_middles_of_ten_parts(self):
+        self.assertEqual(cluster_facts.tenths(range(100, 0, -1)), [6, 16, 26, 36, 46, 56, 66, 76, 86, 96])
+        self.assertEqual(cluster_facts.tenths([7]), [7] * 10)
+
+    def test_jobs_draw_from_what_the_recordings_say(self):
+        source = os.path.join(HERE, "..", "..", "properties", "generators", "measured.cc")
+        with open(source, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        for row in durations.rows():
+            self.assertIn(row, lines)
 
 
 @unittest.skipUnless(importlib.util.find_spec("tensorflow"), "no TensorFlow here")

@@ -62,6 +62,7 @@ TEST(ParseJob, PrintsWhatItHasRead) {
       R"("chief:0>ps:0":{"duplication":0.5,"reordering":0.25,"bytes_per_s":1000,"bytes_in_flight":300}}},"workload":{"name":"sync_regression",)"
       R"("last_step":7,"save_steps":5,"async_saves":true,"validate_steps":4,"visits_s":7,"diary_s":2,"init_fn":true,"sync":2,"filters":false,)"
       R"("master":"ps:0","timeout_ms":9,"disk_s":0.5,"cpu_s":0.001,"processors":2,"step_s":1,"boot_s":[0,1.5],)"
+      R"("boots_s":[2.11,7.71],"session_s":[0.02,0.12],"sessions_s":[0.006,0.033],"signature_s":0.015,"signatures_s":[0.005,0.076],)"
       R"("session":{"max_wait_secs":4},"tasks":{"chief:0":{"last_step":3}}},"plan":[],"no_wait":true,"heal_s":60,"limit_s":3600})";
   const absl::StatusOr<Recording> read = ParseJob(all);
   ASSERT_TRUE(read.ok()) << MessageOf(read.status());
@@ -92,6 +93,16 @@ TEST(ParseJob, NotEveryWorkloadHasAnInitFnOrDiverges) {
        "/workload/nan_batch: only `async_regression` and `short_job` go on without their chief: name one of them"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"supervisor","init_fn":true}})",
        "/workload/init_fn: only a workload with a monitored session has one: leave it out, or name another workload"},
+  };
+  ExpectErrors(cases);
+}
+
+TEST(ParseJob, MeasuredTimesCanBeToldApart) {
+  const WithError cases[] = {
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"boots_s":[3,2]}})",
+       "/workload/boots_s: expected times that increase, in whole milliseconds"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"signatures_s":[0.0151,0.0159]}})",
+       "/workload/signatures_s: expected times that increase, in whole milliseconds"},
   };
   ExpectErrors(cases);
 }

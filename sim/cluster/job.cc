@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -103,6 +104,17 @@ ClusterSpec ClusterOf(const JobSpec& spec) {
   absl::StatusOr<ClusterSpec> cluster = ClusterSpec::Create(jobs);
   VIGIL_CHECK(cluster.ok());
   return *std::move(cluster);
+}
+
+using ChooseLabel = std::function<std::size_t(std::span<const std::string_view>)>;
+
+// One of these, known by its whole milliseconds. The first is the calm choice.
+Duration OneOf(const std::vector<Duration>& times, const ChooseLabel& choose) {
+  std::vector<std::string> texts;
+  for (const Duration time : times)
+    texts.push_back(fmt::format("{}ms", std::chrono::floor<std::chrono::milliseconds>(time).count()));
+  const std::vector<std::string_view> labels(texts.begin(), texts.end());
+  return times[choose(labels)];
 }
 
 // The disks and the processors of a cluster are not alike.
@@ -276,11 +288,9 @@ Duration Job::Impl::BootTime(const Machine& machine) {
     for (std::int64_t i = 0; i < kSteps; ++i)
       times.push_back(std::chrono::floor<std::chrono::milliseconds>(workload.least_boot + range * i / (kSteps - 1)));
   }
-  std::vector<std::string> texts;
-  for (const Duration time : times)
-    texts.push_back(fmt::format("{}ms", std::chrono::floor<std::chrono::milliseconds>(time).count()));
-  const std::vector<std::string_view> labels(texts.begin(), texts.end());
-  return times[world.Choose(machine.node.name(), "main", "boot", labels)];
+  return OneOf(times, [&](std::span<const std::string_view> labels) {
+    return world.Choose(machine.node.name(), "main", "boot", labels);
+  });
 }
 
 void Job::Impl::Live(Machine& machine, const Env& env) {
@@ -361,7 +371,10 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
     ServeUntilTold(machine, env, *server, recorder);
     return absl::OkStatus();
   }
-  const auto costly = NewCostlyFactory(env, std::make_shared<ClusterSessionFactory>(env), spec.workload);
+  const DrawTime drawn = [this](std::string_view point, const std::vector<Duration>& times) {
+    return OneOf(times, [&](std::span<const std::string_view> labels) { return world.Choose(point, labels); });
+  };
+  const auto costly = NewCostlyFactory(env, std::make_shared<ClusterSessionFactory>(env), spec.workload, drawn);
   const auto factory = WatchRestores(applier->Decorate(member.name, costly),
                                      [&recorder](std::int64_t step) { recorder.Restoring(step); });
   // Who trains listens to signals only where one will come: jobs without it stay what they are.

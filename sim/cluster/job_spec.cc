@@ -35,6 +35,10 @@ std::vector<std::string> TaskNames(const JobSpec& job) {
   return names;
 }
 
+Duration LongestBoot(const WorkloadSpec& workload) {
+  return workload.boots.empty() ? workload.most_boot : workload.boots.back();
+}
+
 std::int64_t LastStepOf(const WorkloadSpec& workload, std::string_view task) {
   const auto own = workload.last_steps.find(task);
   return own == workload.last_steps.end() ? workload.last_step : own->second;

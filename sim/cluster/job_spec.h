@@ -63,12 +63,16 @@ struct WorkloadSpec {
   Duration step = std::chrono::milliseconds(50);  // pause between two steps of a task
   Duration least_boot = std::chrono::seconds(2);  // from the start of a process to its server
   Duration most_boot = std::chrono::seconds(4);
-  std::vector<Duration> boots;  // measured ones in place of these two, increasing: each as likely
+  // Measured ones in place of these two: each as likely. They increase, by enough to be told apart in whole
+  // milliseconds, as all such lists here do.
+  std::vector<Duration> boots;
   // What a client spends on a new session, once its tasks are found, and on each run like which there was none in it
   // (client_costs.h).
   Duration least_session = std::chrono::milliseconds(80);
   Duration most_session = std::chrono::milliseconds(180);
+  std::vector<Duration> sessions;  // measured ones in place of these two
   Duration signature = std::chrono::milliseconds(40);
+  std::vector<Duration> signatures;  // measured ones in its place
   friend bool operator==(const WorkloadSpec&, const WorkloadSpec&) = default;
 };
 
@@ -91,6 +95,9 @@ inline constexpr std::string_view kEvaluatorJob = "evaluator";
 
 // "chief:0", "ps:0", "ps:1", "worker:0": by job, then by number.
 std::vector<std::string> TaskNames(const JobSpec& job);
+
+// What the slowest start of a process takes.
+Duration LongestBoot(const WorkloadSpec& workload);
 
 // Of that task: its own, or that of all.
 std::int64_t LastStepOf(const WorkloadSpec& workload, std::string_view task);

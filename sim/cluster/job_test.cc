@@ -464,6 +464,40 @@ TEST(Job, WithoutWaitingThePlanBeginsWithTheProcesses) {
   EXPECT_EQ(begins(), seconds(1000));
 }
 
+// From the start of its process to its session. Without a chooser all is calm.
+double ChiefOpensAfter(const JobSpec& spec, Chooser* chooser, ChoiceMap& made) {
+  World world({.chooser = chooser, .seed = 1, .max_events = 5'000'000});
+  Job job(world, spec, {});
+  world.Run();
+  made = world.ChoicesMade();
+  return ToSeconds(job.Facts().tasks.at("chief:0").opened_after.value());
+}
+
+TEST(Job, MeasuredTimesAreDrawnInPlaceOfTheOthers) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.workload.last_step = 3;
+  spec.workload.boots = {seconds(1)};
+  spec.workload.sessions = {seconds(0), seconds(5)};
+  spec.workload.signatures = {seconds(0), seconds(7)};
+  ChoiceMap made;
+  const double calm = ChiefOpensAfter(spec, nullptr, made);
+  EXPECT_FALSE(made.contains("chief:0/main/boot"));  // of one nothing is drawn
+  EXPECT_THAT(made.at("chief:0/main/session"), ElementsAre("0ms"));
+  EXPECT_GE(made.at("chief:0/main/signature").size(), 3U);
+  ReplayChooser drawn({{"chief:0/main/session", {"5000ms"}}, {"chief:0/main/signature", {"0ms", "7000ms"}}});
+  EXPECT_NEAR(ChiefOpensAfter(spec, &drawn, made) - calm, 12, 1);
+  EXPECT_THAT(drawn.RefusedEntries(), IsEmpty());
+  EXPECT_THAT(drawn.UnusedEntries(), IsEmpty());
+}
+
+TEST(Job, NothingIsDrawnOfMeasuredTimesWhereThereAreNone) {
+  ChoiceMap made;
+  ChiefOpensAfter(SmallJob(WorkloadKind::kAsyncRegression), nullptr, made);
+  EXPECT_TRUE(made.contains("chief:0/main/boot"));
+  EXPECT_FALSE(made.contains("chief:0/main/session"));
+  EXPECT_FALSE(made.contains("chief:0/main/signature"));
+}
+
 TEST(Job, EverythingHeals) {
   JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
   TimedFault cut = CrashOf("worker:0", seconds(5), std::nullopt);
