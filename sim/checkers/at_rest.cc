@@ -172,8 +172,8 @@ const Checker kResourcesReturn = {
     .sentence =
         "A program that ends cleanly leaves no step and no session on its server; when every fault has ended and every "
         "training task has gone, the servers that live on keep no step, graph or request of anybody, nothing that was "
-        "a session's alone, no file open, and "
-        "no request of theirs counts as on its way.",
+        "a session's alone, nobody in a line of a queue or an accumulator, no file open, and no request of theirs "
+        "counts as on its way.",
     .source = "MasterSession::Close: tells the workers to forget the graphs; TensorFlow's CleanupGraph",
     .check = CheckAtRest,
     .excuses =

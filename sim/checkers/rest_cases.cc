@@ -120,6 +120,10 @@ std::vector<CheckerCase> RestCases() {
   return {
       {"job.resources_return", "a server keeps a graph", AtRest("", 0), AtRest("", 1)},
       {"job.resources_return", "a server keeps a file open", AtRest("", 0), AtRest("1 open files", 0)},
+      {"job.resources_return", "somebody waits at a queue in no step", AtRest("", 0), AtRest("1 places in lines", 0)},
+      {"job.resources_return", "a goodbye to a step excuses who waits in no step",
+       Unheard("1 steps", 0, "ps:0", "/tensorflow.WorkerService/CleanupGraph"),
+       Unheard("1 places in lines", 0, "ps:0", "/tensorflow.WorkerService/CleanupGraph")},
       {"job.resources_return", "a server keeps a step", AtRest("", 0), AtRest("1 steps", 0)},
       {"job.resources_return", "a goodbye that was not heard excuses what was a session's alone",
        Unheard("1 steps", 0, "ps:0", "/tensorflow.WorkerService/CleanupGraph"),

@@ -168,6 +168,10 @@ struct Job::Impl {
     const Scheduler::Undisturbed whole(world.scheduler());
     return server.load();
   }
+  std::size_t InLineOf(const Server& server) {
+    const Scheduler::Undisturbed whole(world.scheduler());
+    return server.InLine();
+  }
   void LookForOrphans();
   void Finish();
 
@@ -495,7 +499,8 @@ void Job::Impl::LookAtRest(Duration later, JobMoment::Kind kind) {
          .kind = kind,
          .step = static_cast<std::int64_t>(load.graphs),
          .subject = Held(load, {.open_files = member.machine->node.open_files(),
-                                .bytes_in_flight = world.network().BytesInFlight(member.machine->node.name())})});
+                                .bytes_in_flight = world.network().BytesInFlight(member.machine->node.name()),
+                                .in_line = InLineOf(*member.machine->server)})});
   }
 }
 
