@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -111,6 +110,15 @@ void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, 
   }
 }
 
+std::set<std::string, std::less<>> AwayBy(const JobRun& run, Time when) {
+  std::set<std::string, std::less<>> away;
+  for (const TimedFault& fault : run.spec.plan.timed) {
+    if (fault.kind == TimedFault::Kind::kCrash && !fault.restart_after.has_value() && MayHaveStruckBy(run, fault, when))
+      away.insert(fault.task);
+  }
+  return away;
+}
+
 void CheckErrors(const JobRun& run, Findings& findings) {
   const bool server_crashes = std::ranges::any_of(run.spec.plan.timed, [](const TimedFault& fault) {
     return fault.kind == TimedFault::Kind::kCrash && IsServer(fault.task);
@@ -119,10 +127,6 @@ void CheckErrors(const JobRun& run, Findings& findings) {
   const bool loses_files = PlansForDisks(run, DiskFault::Effect::kGone);
   const JobMoment none;
   TaskEnd known{.run = run, .moment = none};
-  for (std::size_t i = 0; i < run.spec.plan.timed.size(); ++i) {
-    const TimedFault& fault = run.spec.plan.timed[i];
-    if (fault.kind == TimedFault::Kind::kCrash && !fault.restart_after.has_value()) known.away.insert(fault.task);
-  }
   std::set<std::string, std::less<>> leaving;
   for (const JobMoment& moment : run.history) {
     if (moment.kind == JobMoment::Kind::kEnded) {
@@ -132,7 +136,7 @@ void CheckErrors(const JobRun& run, Findings& findings) {
                         .healed = known.healed,
                         .leaving = leaving.contains(moment.task),
                         .gone = known.gone,
-                        .away = known.away,
+                        .away = AwayBy(run, moment.at),
                         .told = known.told,
                         .have_trained = known.have_trained,
                         .out_of_input = known.out_of_input,
