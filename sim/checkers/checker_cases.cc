@@ -470,6 +470,7 @@ std::vector<CheckerCase> CheckerCases() {
        Evidence({{1, kBoss, Kind::kTaskLeft}, {1, kBoss, Kind::kEnded}})},
       {"tokens.conserved", "a step without its gradients", Synchronous(1), Synchronous(2)},
       {"loss.as_without_faults", "the loss is worse", Losses(0.0841, 0.084), Losses(0.0883, 0.084)},
+      {"loss.as_without_faults", "it is as bad without faults", Losses(0.099, 0.099), Losses(0.101, 0.101)},
       {"checkpoint.complete_when_reported", "it is torn",
        Evidence({{1, kBoss, Kind::kLogged, 20}, {2, kBoss, Kind::kSaved, 20}}, 20),
        Evidence({{1, kBoss, Kind::kLogged, 20}, {2, kBoss, Kind::kSaved, 20, Code::kDataLoss}}, 20)},
