@@ -150,6 +150,24 @@ JobEvidence CountedByTwo(std::int64_t read, Code first = Code::kOk) {
   return evidence;
 }
 
+// A worker sees the step go back in its second run, between 4 and 6. A server has set it, and tells so then, after as
+// many seconds; the chief hears of its restore in second 5.
+JobEvidence SetBack(int told, int took) {
+  JobEvidence evidence =
+      Evidence({{1, kHand, Kind::kSession}, {2, kHand, Kind::kRunStarted}, {2, kHand, Kind::kSawStep, 9}});
+  for (JobMoment& moment : Tell({{4, kHand, Kind::kRunStarted},
+                                 {5, kBoss, Kind::kRestored, 8},
+                                 {6, kHand, Kind::kSawStep, 8},
+                                 {9, kHand, Kind::kEnded}})) {
+    evidence.history.push_back(std::move(moment));
+  }
+  const auto after = std::ranges::partition_point(
+      evidence.history, [&](const JobMoment& moment) { return moment.at <= Time{std::chrono::seconds(told)}; });
+  JobMoment& write = *evidence.history.insert(after, Tell({{told, "ps:0", Kind::kStepSet, 8}}).front());
+  write.began_before = std::chrono::seconds(took);
+  return evidence;
+}
+
 CheckerCase Ending(std::string_view forged, std::string_view keeps, std::string_view breaks) {
   const auto evidence = [](std::string_view outcome) {
     JobEvidence healed;
@@ -456,6 +474,8 @@ std::vector<CheckerCase> CheckerCases() {
       {"step.goes_back_only_with_a_recovery", "the step goes back in one session",
        Evidence({{1, kHand, Kind::kSession}, {2, kHand, Kind::kSawStep, 9}, {3, kHand, Kind::kSawStep, 10}}),
        Evidence({{1, kHand, Kind::kSession}, {2, kHand, Kind::kSawStep, 9}, {3, kHand, Kind::kSawStep, 8}})},
+      {"step.goes_back_only_with_a_recovery", "the server had set it before that run", SetBack(5, 0), SetBack(3, 0)},
+      {"step.goes_back_only_with_a_recovery", "it sets it only after that run", SetBack(8, 2), SetBack(8, 1)},
       {"checkpoint.reported_survives", "what was reported is not there at the end",
        Evidence({{1, kBoss, Kind::kSaved, 20}}, 20), Evidence({{1, kBoss, Kind::kSaved, 20}}, 10)},
       {"checkpoint.reported_survives", "what was reported is not there at a start",

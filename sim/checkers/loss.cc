@@ -1,9 +1,9 @@
 // Two runs of one job and one seed: one with its faults, one without any. Both train to the last step on data with
 // noise; by then the loss is that of the noise (trainer.h), and what the faults have cost is made good.
 //
-// What is wrong in both would pass; so the one without faults is held against the noise itself. Its square is a third of
-// its bound's on average, and the mean of that over the examples of the test is off by 2.8 % (a standard deviation);
-// six of these, and the 2 % that the training leaves, are less than a fifth.
+// What is wrong in both would pass; so the one without faults is held against the noise itself. That is even, and the
+// mean of its square is a third of that of its bound; over the examples of the test it is off by 2.8 % (a standard
+// deviation). Six of these, and the 2 % that the training leaves, are less than a fifth.
 #include <fmt/format.h>
 
 #include "vigil/sim/checkers/checker.h"

@@ -1,14 +1,20 @@
 // One run may see the step go back: one that a restore overtook. A parameter server was lost (so the model is restored)
 // after it had done its part of the run, while the rest of the run still waited on another one, in synchronous training
 // for a token. The session of such a run is lost with the server: the next run has a new one.
+//
+// When the step was set the servers say, from when to when; the chief hears of the end of its restore only later. Where
+// no server tells, the chief is believed.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/reach.h"
+#include "vigil/sim/checkers/writes.h"
 
 namespace vigil::sim {
 namespace {
@@ -19,6 +25,7 @@ constexpr std::chrono::minutes kHeardAfter{1};
 struct Steps {
   std::optional<std::int64_t> last;  // none: a new session
   Time started;                      // of the run under way
+  std::size_t place = 0;             // ... in the history
   bool overtaken = false;            // the last run was
 };
 
@@ -29,14 +36,21 @@ bool RestoredIn(const JobHistory& history, Time from, Time to) {
   });
 }
 
-void CompareSteps(const JobRun& run, const JobMoment& moment, Steps& steps, Findings& findings) {
+bool IsStepSet(const JobMoment& moment) {
+  return moment.kind == JobMoment::Kind::kStepSet && IsServer(WithoutZombie(moment.task));
+}
+
+// `set`: where the history tells last of a step that was set and had begun to be by now.
+void CompareSteps(const JobRun& run, const JobMoment& moment, std::optional<std::size_t> set, Steps& steps,
+                  Findings& findings) {
   findings.Arm();
   if (steps.overtaken) {
     findings.Violate(moment, "a new session: the model was restored during the run before", "the same one");
   }
   steps.overtaken = false;
   if (moment.step >= *steps.last) return;
-  if (RestoredIn(run.history, steps.started, moment.at + kHeardAfter)) {
+  const bool servers_tell = std::ranges::any_of(run.history, IsStepSet);
+  if (servers_tell ? set >= steps.place : RestoredIn(run.history, steps.started, moment.at + kHeardAfter)) {
     steps.overtaken = true;
     return;
   }
@@ -46,7 +60,13 @@ void CompareSteps(const JobRun& run, const JobMoment& moment, Steps& steps, Find
 
 void CheckSteps(const JobRun& run, Findings& findings) {
   std::map<std::string, Steps, std::less<>> tasks;
-  for (const JobMoment& moment : run.history) {
+  std::optional<std::size_t> set;
+  Writes writes(run.history);
+  for (std::size_t place = 0; place < run.history.size(); ++place) {
+    const JobMoment& moment = run.history[place];
+    writes.BegunBy(place, [&](std::size_t told) {
+      if (IsStepSet(run.history[told])) set = std::max(set, std::optional(told));
+    });
     Steps& steps = tasks[moment.task];
     switch (moment.kind) {
       case JobMoment::Kind::kReplaced:
@@ -56,13 +76,13 @@ void CheckSteps(const JobRun& run, Findings& findings) {
       case JobMoment::Kind::kSession:
         steps.last.reset();
         steps.overtaken = false;
-        steps.started = moment.at;
-        break;
+        [[fallthrough]];
       case JobMoment::Kind::kRunStarted:
         steps.started = moment.at;
+        steps.place = place;
         break;
       case JobMoment::Kind::kSawStep:
-        if (steps.last.has_value()) CompareSteps(run, moment, steps, findings);
+        if (steps.last.has_value()) CompareSteps(run, moment, set, steps, findings);
         steps.last = moment.step;
         break;
       default:
