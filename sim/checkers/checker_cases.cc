@@ -75,6 +75,20 @@ JobEvidence CountedAfterFailure(std::initializer_list<float> counts) {
   return evidence;
 }
 
+// The process begins anew after a run that came back with 5, or in the next one; its first run comes back with this.
+JobEvidence CountedInANewLife(bool in_a_run, float count) {
+  JobEvidence evidence = Evidence(
+      {{1, kHand, Kind::kStarted}, {2, kHand, Kind::kRunStarted}, {3, kHand, Kind::kRunReturned, 1, Code::kOk, {5}}});
+  if (in_a_run) evidence.history.push_back(Tell({{4, kHand, Kind::kRunStarted}}).front());
+  for (JobMoment& moment : Tell({{5, kHand, Kind::kStarted},
+                                 {6, kHand, Kind::kRunStarted},
+                                 {7, kHand, Kind::kRunReturned, 2, Code::kOk, {count}}})) {
+    moment.life = 2;
+    evidence.history.push_back(std::move(moment));
+  }
+  return evidence;
+}
+
 // The model was restored with a count of 5. Within a run a server applies the worker's update so often; the worker is
 // told that count.
 JobEvidence Applied(int times, float told, Code before = Code::kOk) {
@@ -441,6 +455,12 @@ std::vector<CheckerCase> CasesOfUpdates() {
        CountedAfterFailure({5, 7, 9})},
       {"updates.exactly_once", "a failed attempt counts when the next run has long returned",
        CountedAfterFailure({5, 6, 8, 9}), CountedAfterFailure({5, 6, 7, 9})},
+      {"updates.exactly_once", "an update is applied twice over a restart", CountedInANewLife(false, 6),
+       CountedInANewLife(false, 7)},
+      {"updates.exactly_once", "an update is lost over a restart", CountedInANewLife(false, 6),
+       CountedInANewLife(false, 5)},
+      {"updates.exactly_once", "the run that a restart cuts off counts twice", CountedInANewLife(true, 7),
+       CountedInANewLife(true, 8)},
       {"updates.as_applied", "an update makes two of one", AppliedInOrder(7, 6), AppliedInOrder(7, 8)},
       {"updates.as_applied", "an update comes before the restore", AppliedInARestore(1), AppliedInARestore(0)},
       {"updates.as_applied", "an update is applied twice", Applied(1, 6), Applied(2, 6)},
