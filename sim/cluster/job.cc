@@ -45,7 +45,7 @@ class WorldChronicle final : public Chronicle {
   Time Now() override { return world_.now(); }
   std::size_t Events() override { return world_.trace().size(); }
   IndexedCheckpoints Checkpoints() override { return LookAtCheckpoints(world_); }
-  bool IsDamaged(std::int64_t step) override { return DataIsDamaged(world_, step); }
+  std::int64_t DamageMet(std::int64_t step) override { return sim::DamageMet(world_, step); }
   void Add(JobMoment moment) override {
     world_.scheduler().Touch(kTraceObject, Access::kWrite);
     history_.push_back(std::move(moment));
