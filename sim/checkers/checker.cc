@@ -4,12 +4,20 @@
 
 #include <algorithm>
 
+#include "vigil/core/base/code.h"
+
 namespace vigil::sim {
 namespace {
 
 constexpr std::size_t kShown = 3;  // violations of one checker in one run
 
 }  // namespace
+
+bool Leaves(const JobMoment& moment) {
+  using Kind = JobMoment::Kind;
+  return moment.kind == Kind::kStopAsked || moment.kind == Kind::kLeaves ||
+         (moment.kind == Kind::kRunFailed && moment.code == Code::kOutOfRange);
+}
 
 void Findings::Violate(const JobMoment& moment, std::string_view expected, std::string_view seen) {
   violations_.push_back({.rule = "",

@@ -68,6 +68,7 @@ bool IsMistake(Code code, bool server_crashes, bool supervised, bool loses_files
 
 // Who has left, was taken away or has trained by then.
 void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, TaskEnd& known) {
+  if (Leaves(moment)) leaving.insert(moment.task);
   switch (moment.kind) {
     case JobMoment::Kind::kReplaced:
       if (leaving.contains(moment.subject)) leaving.insert(moment.task);
@@ -84,10 +85,6 @@ void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, 
       leaving.erase(moment.task);
       known.out_of_input.erase(moment.task);
       break;
-    case JobMoment::Kind::kStopAsked:
-    case JobMoment::Kind::kLeaves:
-      leaving.insert(moment.task);
-      break;
     case JobMoment::Kind::kSaved:
     case JobMoment::Kind::kSavedInPlace:
     case JobMoment::Kind::kRestored:
@@ -97,9 +94,7 @@ void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, 
       known.have_trained.insert(moment.task);
       break;
     case JobMoment::Kind::kRunFailed:
-      if (moment.code != Code::kOutOfRange) break;
-      leaving.insert(moment.task);
-      known.out_of_input.insert(moment.task);
+      if (moment.code == Code::kOutOfRange) known.out_of_input.insert(moment.task);
       break;
     case JobMoment::Kind::kEnded:
       if (IsZombie(moment.task)) break;  // another one is there in its place
