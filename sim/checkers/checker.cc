@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "vigil/core/base/code.h"
+#include "vigil/sim/checkers/writes.h"
 
 namespace vigil::sim {
 namespace {
@@ -71,7 +72,10 @@ std::span<const Checker> Checkers() {
   return kAll;
 }
 
-JobJudgement CheckJob(const JobRun& run) {
+JobJudgement CheckJob(const JobRun& given) {
+  const Writes writes(given.history);
+  JobRun run = given;
+  run.writes = &writes;
   JobJudgement judgement;
   for (const Checker& checker : Checkers()) {
     if (checker.needs != nullptr && !(run.behaviour.*checker.needs)) continue;

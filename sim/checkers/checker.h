@@ -21,6 +21,8 @@
 
 namespace vigil::sim {
 
+class Writes;
+
 struct JobRun {
   const JobSpec& spec;
   const JobHistory& history;
@@ -29,6 +31,7 @@ struct JobRun {
   const JobFacts* quiet = nullptr;  // of the same job and seed without faults, if it was played
   bool real = false;                // by processes, whose moments are in the order of their machine's clock
   Time start = {};                  // when its world began: findings tell the time since then
+  const Writes* writes = nullptr;   // of the history, by when they began: CheckJob's, as checkers get it
 };
 
 // A fault has flipped a bit in that checkpoint: it was whole when it was written, and no checksum brings it back.

@@ -61,7 +61,7 @@ void CompareSteps(const JobRun& run, const JobMoment& moment, std::optional<std:
 void CheckSteps(const JobRun& run, Findings& findings) {
   std::map<std::string, Steps, std::less<>> tasks;
   std::optional<std::size_t> set;
-  Writes writes(run.history);
+  WritesBegun writes(*run.writes);
   for (std::size_t place = 0; place < run.history.size(); ++place) {
     const JobMoment& moment = run.history[place];
     writes.BegunBy(place, [&](std::size_t told) {

@@ -60,7 +60,7 @@ void CheckUpdates(const JobRun& run, Findings& findings) {
   std::map<std::string, Replica, std::less<>> replicas;
   Overwritten overwritten;
   FollowedReplicas followed;
-  Writes writes(run.history);
+  WritesBegun writes(*run.writes);
   for (std::size_t place = 0; place < run.history.size(); ++place) {
     const JobMoment& moment = run.history[place];
     writes.BegunBy(place, [&](std::size_t begun) {
