@@ -37,8 +37,8 @@ struct JobRun {
 // A fault has flipped a bit in that checkpoint: it was whole when it was written, and no checksum brings it back.
 inline bool HasRotted(const JobRun& run, std::int64_t step) { return run.facts.rotten.contains(step); }
 
-// From then on its task is about to leave the training: a hook has asked for a stop, the input has ended, or its session
-// is being closed without an error.
+// From then on its task is about to leave the training: a hook has asked for a stop, the input has ended, or its
+// session is being closed without an error.
 bool Leaves(const JobMoment& moment);
 
 // Whether a run of that job that came to this says something by its final loss. Then it is worth while to play it
