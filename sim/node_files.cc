@@ -29,13 +29,32 @@ DiskFaultState& DiskFaults::Add(const DiskFault& fault) {
   return state;
 }
 
-void DiskFaults::Replaced(std::string_view path) {
-  constexpr std::string_view kIndex = ".index";
-  if (damaged_.empty()) return;
-  damaged_.erase(std::string(path));
-  if (!path.ends_with(kIndex)) return;
-  const std::string data = std::string(path.substr(0, path.size() - kIndex.size())) + ".data-";
-  std::erase_if(damaged_, [&](const std::string& each) { return each.starts_with(data); });
+void DiskFaults::Renamed(const std::string& from, const std::string& to) {
+  const auto known = rotten_.find(from);
+  if (known == rotten_.end()) return;
+  for (const FileDamage& damage : std::vector(known->second)) {
+    if (damage.byte.has_value()) Rotten(to, damage);
+  }
+}
+
+void DiskFaults::HasRead(std::string_view task, const std::string& path, std::uint64_t offset, std::string_view data) {
+  const auto known = rotten_.find(path);
+  if (known == rotten_.end()) return;
+  const bool met = std::ranges::any_of(known->second, [&](const FileDamage& damage) {
+    if (!damage.byte.has_value() || *damage.byte < offset || *damage.byte - offset >= data.size()) return false;
+    const std::string_view left = std::string_view(damage.content).substr(offset);
+    const std::size_t size = std::min(data.size(), left.size());  // more may have been written since
+    return data.substr(0, size) == left.substr(0, size);
+  });
+  if (met) meetings_.push_back({std::string(task), path});
+}
+
+void DiskFaults::HasMissed(std::string_view task, const std::string& path) {
+  const auto known = rotten_.find(path);
+  if (known == rotten_.end()) return;
+  const bool lost =
+      std::ranges::any_of(known->second, [](const FileDamage& damage) { return !damage.byte.has_value(); });
+  if (lost) meetings_.push_back({std::string(task), path});
 }
 
 DiskFaultState* DiskFaults::Next(std::string_view task, FileOp op, std::string_view path,
@@ -74,7 +93,9 @@ class NodeFile final : public File {
   }
   absl::StatusOr<std::string> Read(std::uint64_t offset, std::uint64_t size) override {
     VIGIL_RETURN_IF_ERROR(files_.Ask(FileOp::kRead, path_, files_.BytesFrom(path_, offset, size)));
-    return inner_->Read(offset, size);
+    absl::StatusOr<std::string> data = inner_->Read(offset, size);
+    if (data.ok()) files_.HasRead(path_, offset, *data);
+    return data;
   }
   absl::Status Sync() override {
     const absl::Status status = files_.Ask(FileOp::kSync, path_);
@@ -195,9 +216,10 @@ bool NodeFiles::Rot(const std::string& path, std::int64_t draw) {
   const absl::StatusOr<FileInfo> info = files.Stat(path);
   if (!info.ok() || info->size == 0) return false;
   const std::uint64_t drawn = HashDraw(world.options().seed, path, static_cast<std::uint64_t>(draw));
-  if (!files.FlipBit(path, Bounded(drawn, 8 * info->size))) return false;
+  const std::uint64_t bit = Bounded(drawn, 8 * info->size);
+  if (!files.FlipBit(path, bit)) return false;
   const absl::StatusOr<std::string> content = ReadAll(files, path);
-  world.disk_faults().Rotten(path, content.ok() ? *content : "");
+  world.disk_faults().Rotten(path, {.content = content.ok() ? *content : "", .byte = bit / 8});
   return true;
 }
 
@@ -206,17 +228,22 @@ bool NodeFiles::Lose(const std::string& path) {
   Files& disk = DiskOf(path);
   if (!disk.Remove(path).ok() || !disk.SyncDirectory(path.substr(0, path.rfind('/'))).ok()) return false;
   NoteChange(path, false);
-  node_.world_.disk_faults().Rotten(path, "");
+  node_.world_.disk_faults().Rotten(path, {.content = "", .byte = std::nullopt});
   return true;
+}
+
+void NodeFiles::HasRead(const std::string& path, std::uint64_t offset, std::string_view data) {
+  node_.world_.disk_faults().HasRead(node_.task(), path, offset, data);
 }
 
 absl::StatusOr<std::unique_ptr<File>> NodeFiles::Open(const std::string& path, OpenMode mode) {
   VIGIL_RETURN_IF_ERROR(Ask(FileOp::kOpen, path));
   const bool made = mode != OpenMode::kRead && !IsThere(path);
-  VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<File> file, DiskOf(path).Open(path, mode));
+  absl::StatusOr<std::unique_ptr<File>> file = DiskOf(path).Open(path, mode);
+  if (CodeOf(file.status()) == Code::kNotFound) node_.world_.disk_faults().HasMissed(node_.task(), path);
+  VIGIL_RETURN_IF_ERROR(file.status());
   if (made) NoteChange(path, true);
-  if (mode != OpenMode::kRead && mode != OpenMode::kAppend) node_.world_.disk_faults().Replaced(path);
-  return std::unique_ptr<File>(new NodeFile(*this, path, std::move(file)));
+  return std::unique_ptr<File>(new NodeFile(*this, path, *std::move(file)));
 }
 
 absl::Status NodeFiles::Rename(const std::string& from, const std::string& to) {
@@ -228,7 +255,7 @@ absl::Status NodeFiles::Rename(const std::string& from, const std::string& to) {
   VIGIL_RETURN_IF_ERROR(DiskOf(from).Rename(from, to));
   NoteChange(from, false);
   if (made) NoteChange(to, true);
-  node_.world_.disk_faults().Replaced(to);
+  node_.world_.disk_faults().Renamed(from, to);
   return absl::OkStatus();
 }
 
@@ -236,7 +263,6 @@ absl::Status NodeFiles::Remove(const std::string& path) {
   VIGIL_RETURN_IF_ERROR(Ask(FileOp::kRemove, path));
   VIGIL_RETURN_IF_ERROR(DiskOf(path).Remove(path));
   NoteChange(path, false);
-  node_.world_.disk_faults().Replaced(path);
   return absl::OkStatus();
 }
 

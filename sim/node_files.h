@@ -11,7 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +61,12 @@ struct DiskFaultState {
   std::vector<DiskStrike> strikes = {};  // the first of those that it struck
 };
 
+// What a fault did to a file.
+struct FileDamage {
+  std::string content;                // what it says since
+  std::optional<std::uint64_t> byte;  // which is another one; none: it was lost, and says nothing
+};
+
 // The disk faults of a world. Asked in this order; the first that strikes wins.
 class DiskFaults {
  public:
@@ -69,16 +75,21 @@ class DiskFaults {
   bool any() const { return !faults_.empty(); }
   // All that were added are off.
   void Clear() { live_ = faults_.size(); }
-  // A bit of that file has flipped, and this is what it says since; or it was lost, which says nothing.
-  void Rotten(const std::string& path, std::string content) {
-    rotten_[path].push_back(std::move(content));
-    damaged_.insert(path);
-  }
-  // Another file is there from now on, or none. With a new index of a checkpoint go its data of before, too.
-  void Replaced(std::string_view path);
-  // By their paths, what they said each time.
-  const std::map<std::string, std::vector<std::string>>& rotten() const { return rotten_; }
-  const std::set<std::string>& damaged() const { return damaged_; }  // of these those that are not replaced since
+  void Rotten(const std::string& path, FileDamage damage) { rotten_[path].push_back(std::move(damage)); }
+  // What was done to the file of one name is in that of the other now.
+  void Renamed(const std::string& from, const std::string& to);
+  // By their paths, of each time.
+  const std::map<std::string, std::vector<FileDamage>>& rotten() const { return rotten_; }
+
+  // A task has read that from there on, or found that no such file is there. It has met damage where that is what a
+  // fault has left: files are known by what they say, as names come and go, and a power cut brings them back.
+  void HasRead(std::string_view task, const std::string& path, std::uint64_t offset, std::string_view data);
+  void HasMissed(std::string_view task, const std::string& path);
+  struct Meeting {
+    std::string task;
+    std::string path;
+  };
+  const std::vector<Meeting>& meetings() const { return meetings_; }
   // What happens to this operation; null: nothing. `there`: there is such a file, or nothing could be lost.
   DiskFaultState* Next(std::string_view task, fakes::FileOp op, std::string_view path,
                        const std::function<bool()>& there);
@@ -86,8 +97,8 @@ class DiskFaults {
  private:
   std::deque<DiskFaultState> faults_;
   std::size_t live_ = 0;  // those from here on count
-  std::map<std::string, std::vector<std::string>> rotten_;
-  std::set<std::string> damaged_;
+  std::map<std::string, std::vector<FileDamage>> rotten_;
+  std::vector<Meeting> meetings_;
 };
 
 class NodeFiles final : public Files {
@@ -130,6 +141,7 @@ class NodeFiles final : public Files {
   // Whether there was a bit to flip.
   bool Rot(const std::string& path, std::int64_t draw);
   bool Lose(const std::string& path);
+  void HasRead(const std::string& path, std::uint64_t offset, std::string_view data);
   static bool IsShared(std::string_view path);
   void TouchDisk(std::string_view path);  // for who looks for steps that commute
   Disk& DiskOf(std::string_view path);

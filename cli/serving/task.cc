@@ -54,7 +54,7 @@ class WordChronicle final : public sim::Chronicle {
   sim::IndexedCheckpoints Checkpoints() override {
     return {.whole = sim::LookAtCheckpoints(*env_.files, checkpoint_dir_).whole, .incomplete = {}};
   }
-  bool IsDamaged(std::int64_t) override { return false; }
+  std::int64_t DamageMet(std::int64_t) override { return 0; }
   void Add(sim::JobMoment moment) override { Say({.moment = std::move(moment), .facts = std::nullopt}); }
   void Became(const sim::TaskFacts& facts) override { Say({.moment = std::nullopt, .facts = facts}); }
 

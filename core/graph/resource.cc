@@ -22,18 +22,35 @@ std::shared_ptr<Resource> ResourceManager::Find(std::string_view kind, std::stri
   return resources_.try_emplace(Key(container, kind, name), std::move(made)).first->second;
 }
 
+std::vector<std::shared_ptr<Resource>> ResourceManager::All() const {
+  std::vector<std::shared_ptr<Resource>> all;
+  all.reserve(resources_.size() + forgotten_.size());
+  for (const auto& [key, resource] : resources_) all.push_back(resource);
+  for (const std::weak_ptr<Resource>& resource : forgotten_) {
+    if (std::shared_ptr<Resource> used = resource.lock()) all.push_back(std::move(used));
+  }
+  return all;
+}
+
 void ResourceManager::CancelAll() {
   std::vector<std::shared_ptr<Resource>> all;
   {
     MutexLock lock(*mutex_);
-    all.reserve(resources_.size() + forgotten_.size());
-    for (const auto& [key, resource] : resources_) all.push_back(resource);
     std::erase_if(forgotten_, [](const auto& resource) { return resource.expired(); });
-    for (const std::weak_ptr<Resource>& resource : forgotten_) {
-      if (std::shared_ptr<Resource> used = resource.lock()) all.push_back(std::move(used));
-    }
+    all = All();
   }
   for (const std::shared_ptr<Resource>& resource : all) resource->Cancel();
+}
+
+std::size_t ResourceManager::InLine() const {
+  std::vector<std::shared_ptr<Resource>> all;  // destroyed after the lock is released
+  {
+    MutexLock lock(*mutex_);
+    all = All();
+  }
+  std::size_t in_line = 0;
+  for (const std::shared_ptr<Resource>& resource : all) in_line += resource->in_line();
+  return in_line;
 }
 
 void ResourceManager::Reset(std::string_view container) {

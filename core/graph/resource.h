@@ -6,6 +6,7 @@
 #ifndef VIGIL_CORE_GRAPH_RESOURCE_H_
 #define VIGIL_CORE_GRAPH_RESOURCE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -32,6 +33,8 @@ class Resource {
   virtual absl::Status Fits(const Node& /*holder*/) const { return absl::OkStatus(); }
   // Wakes up whoever waits in this resource, to look whether its run was cancelled. Must not wait itself.
   virtual void Cancel() {}
+  // How many stand in its lines: who waits in it, or is just being served. Takes no lock.
+  virtual std::size_t in_line() const { return 0; }
 };
 
 // Resources by container and name. One for each session, or one that several sessions share.
@@ -54,6 +57,8 @@ class ResourceManager {
   // Forgets the resources of a container ("" = all). Runs that have one keep it until they end: CancelAll wakes up who
   // waits in it, too.
   void Reset(std::string_view container);
+  // Resource::in_line of all, also of those that it has forgotten.
+  std::size_t InLine() const;
   // Counts the resets: what was looked up before the last one must be looked up again.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
@@ -68,8 +73,11 @@ class ResourceManager {
   std::shared_ptr<Resource> Find(std::string_view kind, std::string_view container, std::string_view name,
                                  const std::function<std::shared_ptr<Resource>()>& make);
 
+  // Also the forgotten ones that somebody has. REQUIRES: *mutex_ is held.
+  std::vector<std::shared_ptr<Resource>> All() const;
+
   const std::string session_;
-  std::unique_ptr<Mutex> mutex_;
+  const std::unique_ptr<Mutex> mutex_;
   // Guarded by *mutex_.
   std::map<Key, std::shared_ptr<Resource>, Less> resources_;
   std::vector<std::weak_ptr<Resource>> forgotten_;  // which runs may still have, and wait in

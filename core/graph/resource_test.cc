@@ -10,7 +10,9 @@ namespace {
 struct Cell : Resource {
   static constexpr std::string_view kKind = "cell";
   void Cancel() override { ++cancelled; }
+  std::size_t in_line() const override { return waiting; }
   int cancelled = 0;
+  std::size_t waiting = 0;
 };
 struct Other : Resource {
   static constexpr std::string_view kKind = "other";
@@ -52,6 +54,19 @@ TEST_F(ResourceManagerTest, CancelReachesAll) {
   manager_.CancelAll();
   EXPECT_EQ(x->cancelled, 1);
   EXPECT_EQ(y->cancelled, 1);
+}
+
+TEST_F(ResourceManagerTest, WhoWaitsIsCountedInAllThatSomebodyHas) {
+  std::shared_ptr<Cell> x = Get("", "x");
+  const std::shared_ptr<Cell> y = Get("c", "y");
+  EXPECT_EQ(manager_.InLine(), 0u);
+  x->waiting = 1;
+  y->waiting = 2;
+  EXPECT_EQ(manager_.InLine(), 3u);
+  manager_.Reset("");
+  EXPECT_EQ(manager_.InLine(), 3u);
+  x = nullptr;
+  EXPECT_EQ(manager_.InLine(), 2u);
 }
 
 TEST_F(ResourceManagerTest, AMakerMayAskForAnotherResource) {

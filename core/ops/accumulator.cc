@@ -28,9 +28,11 @@ class ConditionalAccumulator::Turn {
  public:
   explicit Turn(ConditionalAccumulator& accumulator) : accumulator_(accumulator) {
     accumulator_.taking_.push_back(this);
+    accumulator_.NoteLine();
   }
   ~Turn() {
     accumulator_.taking_.erase(std::ranges::find(accumulator_.taking_, this));
+    accumulator_.NoteLine();
     accumulator_.changed_->NotifyAll();
   }
   Turn(const Turn&) = delete;

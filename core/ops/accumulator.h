@@ -10,6 +10,8 @@
 #ifndef VIGIL_CORE_OPS_ACCUMULATOR_H_
 #define VIGIL_CORE_OPS_ACCUMULATOR_H_
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -51,6 +53,7 @@ class ConditionalAccumulator : public Resource {
   // Ends those who wait to take, and those who come, until the next SetGlobalStep(). Gradients stay.
   void CancelTakes();
   void Cancel() override;
+  std::size_t in_line() const override { return in_line_.load(std::memory_order_relaxed); }
 
  private:
   class Turn;
@@ -58,6 +61,7 @@ class ConditionalAccumulator : public Resource {
   // REQUIRES: *mutex_ is held.
   absl::Status Add(const Tensor& gradient);
   absl::Status TakeSum(Tensor* sum);
+  void NoteLine() { in_line_.store(taking_.size(), std::memory_order_relaxed); }
 
   const AccumulatorOptions options_;
   const std::unique_ptr<Mutex> mutex_;
@@ -68,6 +72,7 @@ class ConditionalAccumulator : public Resource {
   Tensor sum_;
   std::deque<const Turn*> taking_;
   bool takes_cancelled_ = false;
+  std::atomic<std::size_t> in_line_{0};  // how long the line is; may be read without the lock
 };
 
 }  // namespace vigil

@@ -158,6 +158,7 @@ TEST_P(AccumulatorOpsTest, ThoseWhoTakeAreServedInOrder) {
   StartTake("two", 2);
   StartTake("one", 1);
   EXPECT_THAT(lines_, IsEmpty());
+  EXPECT_EQ(resources_.InLine(), 2u);
   ASSERT_EQ(Apply({4, 4}, 100), "OK");
   fake_.tasks.RunReady();
   EXPECT_THAT(lines_, IsEmpty());  // enough for the second, but it is not its turn
@@ -167,6 +168,7 @@ TEST_P(AccumulatorOpsTest, ThoseWhoTakeAreServedInOrder) {
   ASSERT_EQ(Apply({8, 8}, 100), "OK");
   fake_.tasks.RunReady();
   EXPECT_THAT(lines_, ElementsAre("two float [2] 5 5", "one float [2] 8 8"));
+  EXPECT_EQ(resources_.InLine(), 0u);
 }
 
 TEST_P(AccumulatorOpsTest, ARunThatEndsTakesNothing) {
@@ -191,6 +193,7 @@ TEST_P(AccumulatorOpsTest, TakesAreCancelledUntilTheStepIsSet) {
   ASSERT_EQ(vigil::Show(Run(Setting(7, {{std::string(ops::kCancelsTakes), true}}))), "OK");
   fake_.tasks.RunReady();
   EXPECT_THAT(lines_, ElementsAre("waits CANCELLED: TakeGrad operation was cancelled"));
+  EXPECT_EQ(resources_.InLine(), 0u);
   EXPECT_EQ(Take(1), "CANCELLED: TakeGrad operation was cancelled");  // who comes too late for the signal
   EXPECT_EQ(Apply({3, 4}, 5), "OK");                                  // the step is what it was, not 7
   EXPECT_EQ(Count(), "int32 [] 2");

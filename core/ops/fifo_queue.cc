@@ -32,10 +32,14 @@ bool Shuffles(const Node& holder) { return holder.op == "RandomShuffleQueueV2"; 
 // throughout (but for waiting).
 class FifoQueue::Turn {
  public:
-  Turn(Attempts& line, Condition& changed) : line_(line), changed_(changed) { line_.push_back(&attempt_); }
+  Turn(FifoQueue& queue, Attempts& line) : queue_(queue), line_(line) {
+    line_.push_back(&attempt_);
+    queue_.NoteLines();
+  }
   ~Turn() {
     line_.erase(std::ranges::find(line_, &attempt_));
-    changed_.NotifyAll();
+    queue_.NoteLines();
+    queue_.changed_->NotifyAll();
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -43,8 +47,8 @@ class FifoQueue::Turn {
   bool cancelled() const { return attempt_.cancelled; }
 
  private:
+  FifoQueue& queue_;
   Attempts& line_;
-  Condition& changed_;
   Attempt attempt_;
 };
 
@@ -135,7 +139,7 @@ absl::Status FifoQueue::Enqueue(const KernelContext& run, std::vector<Element> e
     stopped_.clear();
     changed_->NotifyAll();  // there is room for who stands before
   }
-  Turn turn(enqueuing_, *changed_);
+  Turn turn(*this, enqueuing_);
   for (Element& element : elements) {
     while (true) {
       if (turn.cancelled()) return MakeStatus(Code::kCancelled, "Enqueue operation was cancelled");
@@ -153,7 +157,7 @@ absl::Status FifoQueue::Enqueue(const KernelContext& run, std::vector<Element> e
 absl::Status FifoQueue::Dequeue(const KernelContext& run, std::int64_t count, std::vector<Element>* elements,
                                 const std::string& taker, bool up_to) {
   MutexLock lock(*mutex_);
-  Turn turn(dequeuing_, *changed_);
+  Turn turn(*this, dequeuing_);
   const auto wanted = static_cast<std::size_t>(count);
   absl::Status status;
   while (elements->size() < wanted) {
@@ -190,7 +194,7 @@ absl::Status FifoQueue::Close(const KernelContext& run, bool cancel_pending_enqu
     changed_->NotifyAll();
     return absl::OkStatus();
   }
-  Turn turn(enqueuing_, *changed_);
+  Turn turn(*this, enqueuing_);
   while (!turn.HasCome() && !turn.cancelled()) VIGIL_RETURN_IF_ERROR(Wait(run, "Close"));
   if (closed_) return MakeStatus(Code::kCancelled, fmt::format("Queue '{}' is already closed.", name_));
   closed_ = true;

@@ -10,6 +10,8 @@
 #ifndef VIGIL_CORE_OPS_FIFO_QUEUE_H_
 #define VIGIL_CORE_OPS_FIFO_QUEUE_H_
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -67,6 +69,7 @@ class FifoQueue : public Resource {
   absl::Status Close(const KernelContext& run, bool cancel_pending_enqueues);
   std::int64_t Size() const;  // in elements, without those that wait to be put in
   void Cancel() override;
+  std::size_t in_line() const override { return in_line_.load(std::memory_order_relaxed); }
 
  private:
   struct Attempt {
@@ -75,6 +78,8 @@ class FifoQueue : public Resource {
   using Attempts = std::deque<Attempt*>;
   class Turn;
 
+  // REQUIRES: *mutex_ is held.
+  void NoteLines() { in_line_.store(enqueuing_.size() + dequeuing_.size(), std::memory_order_relaxed); }
   bool HasRoom() const { return capacity_ < 0 || static_cast<std::int64_t>(elements_.size()) < capacity_; }
   bool HasOne() const;  // that may be taken
   Element Take();       // REQUIRES: HasOne()
@@ -100,6 +105,7 @@ class FifoQueue : public Resource {
   Attempts dequeuing_;
   bool closed_ = false;
   std::set<std::string, std::less<>> stopped_;  // takers
+  std::atomic<std::size_t> in_line_{0};         // how long both lines are; may be read without the lock
 };
 
 }  // namespace vigil

@@ -78,9 +78,11 @@ TEST_F(QueueOpsTest, APlainCloseLetsInWhatWaitedBefore) {
   Start("put", Put({1, 2, 3}));
   Start("close", queue_.close);
   EXPECT_TRUE(lines_.empty());
+  EXPECT_EQ(resources_.InLine(), 2u);
   EXPECT_EQ(Show(take_), "int64 [] 1");
   fake_.tasks.RunReady();
   EXPECT_THAT(lines_, ElementsAre("put OK", "close OK"));
+  EXPECT_EQ(resources_.InLine(), 0u);
   EXPECT_EQ(Show(take_), "int64 [] 2");
   EXPECT_EQ(Show(take_), "int64 [] 3");
 }

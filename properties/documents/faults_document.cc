@@ -37,8 +37,9 @@ constexpr std::string_view kCausesHead = R"(
 # Causes
 
 Which of them may lead to which end of a task, and why. `job.errors_have_a_cause` judges by this table: a task ends cleanly, or with a
-code that a row explains by one of its faults which has fired, and where the task could feel it: at the task itself, at a server or
-between the two (where sessions need every task, anywhere). A row about others that are gone asks where *they* were struck.
+code that a row explains by one of its faults which has fired, not planned for a later time, and where the task could feel it: at the
+task itself, at a server or between the two (where sessions need every task, anywhere). A row about others that are gone asks where
+*they* were struck.
 
 | code | at | why | faults |
 |---|---|---|---|

@@ -31,7 +31,7 @@ struct Life {
   bool ended = false;      // by itself
   bool zombie = false;     // goes on beside the next one, until everything has healed
   bool stays = false;      // is there when nobody asks for anything any more
-  Time trained = kBefore;  // when a run came back the last time
+  Time trained = kBefore;  // when a run came back the last time; of the master of all: when such a run had begun
   Code code = Code::kOk;
 };
 using LifeName = std::pair<std::string, int>;  // the task, and which of its lives
@@ -39,9 +39,18 @@ using Lives = std::map<LifeName, Life>;
 
 LifeName NameOf(const JobMoment& moment) { return {std::string(WithoutZombie(moment.task)), moment.life}; }
 
-Lives LivesOf(const JobHistory& history) {
+// A run that came back was made by the life of the master of all in which it had begun, if it did not go on beside
+// another one. What it read of the ledger it read of all servers.
+void NoteOfTheMaster(const JobMoment& returned, Time began, const LifeName& master, Lives& lives) {
+  const auto life = lives.find(master);
+  if (life != lives.end() && !returned.ledger.empty() && began >= life->second.began) life->second.trained = began;
+}
+
+Lives LivesOf(const JobRun& run) {
   Lives lives;
-  for (const JobMoment& moment : history) {
+  LifeName master{run.spec.workload.master, 0};
+  std::map<std::string, Time, std::less<>> runs;  // when those that are under way have begun
+  for (const JobMoment& moment : run.history) {
     if (moment.kind == JobMoment::Kind::kReplaced) lives[NameOf(moment)].zombie = true;
     if (moment.kind == JobMoment::Kind::kHealed) {
       for (auto& [name, life] : lives) {
@@ -50,10 +59,15 @@ Lives LivesOf(const JobHistory& history) {
     }
     if (moment.kind == JobMoment::Kind::kStarted) {
       lives[{moment.task, moment.life}].began = moment.at;
+      if (moment.task == master.first) master.second = moment.life;
       const auto before = lives.find({moment.task, moment.life - 1});
       if (before != lives.end() && !before->second.zombie) before->second.over = moment.at;
     }
-    if (moment.kind == JobMoment::Kind::kRunReturned) lives[NameOf(moment)].trained = moment.at;
+    if (moment.kind == JobMoment::Kind::kRunStarted) runs[moment.task] = moment.at;
+    if (moment.kind == JobMoment::Kind::kRunReturned) {
+      lives[NameOf(moment)].trained = moment.at;
+      NoteOfTheMaster(moment, runs.try_emplace(moment.task, kBefore).first->second, master, lives);
+    }
     if (moment.kind == JobMoment::Kind::kAtRest) lives[{moment.task, moment.life}].stays = true;
     if (moment.kind != JobMoment::Kind::kEnded) continue;
     Life& life = lives[NameOf(moment)];
@@ -64,7 +78,7 @@ Lives LivesOf(const JobHistory& history) {
   return lives;
 }
 
-// Whether a later process of that task has trained with that life of a server.
+// Whether a later process of that task has trained with that life of a server, or has been the master of who has.
 bool WasFollowedOn(const Lives& lives, const std::pair<std::string, int>& name, const Life& server) {
   return std::ranges::any_of(lives, [&](const auto& entry) {
     const auto& [later, life] = entry;
@@ -79,7 +93,10 @@ bool AMasterDiedOn(const JobRun& run, const Lives& lives, const Life& server, bo
   return std::ranges::any_of(lives, [&](const auto& entry) {
     const auto& [name, life] = entry;
     if (server.began >= life.over) return false;  // its own next life, too
-    if (IsServer(name.first)) return name.first == run.spec.workload.master && !life.stays;
+    if (IsServer(name.first)) {
+      return name.first == run.spec.workload.master && !life.stays &&
+             (HasZombies(run) || !WasFollowedOn(lives, name, server));
+    }
     if (life.ended || name.first.find(kEvaluatorJob) == 0) return false;
     return run.spec.workload.master.empty() ? !WasFollowedOn(lives, name, server) : soon;
   });
@@ -136,7 +153,7 @@ bool ASessionIsLeft(const JobRun& run, JobMoment::Kind look) {
 }
 
 void CheckLook(const JobRun& run, JobMoment::Kind look, Findings& findings) {
-  const Lives lives = LivesOf(run.history);
+  const Lives lives = LivesOf(run);
   const bool session_left = ASessionIsLeft(run, look);
   for (const JobMoment& moment : run.history) {
     if (moment.kind != look) continue;
@@ -172,8 +189,8 @@ const Checker kResourcesReturn = {
     .sentence =
         "A program that ends cleanly leaves no step and no session on its server; when every fault has ended and every "
         "training task has gone, the servers that live on keep no step, graph or request of anybody, nothing that was "
-        "a session's alone, no file open, and "
-        "no request of theirs counts as on its way.",
+        "a session's alone, nobody in a line of a queue or an accumulator, no file open, and no request of theirs "
+        "counts as on its way.",
     .source = "MasterSession::Close: tells the workers to forget the graphs; TensorFlow's CleanupGraph",
     .check = CheckAtRest,
     .excuses =
@@ -181,8 +198,9 @@ const Checker kResourcesReturn = {
         "CleanupGraph, "
         "CloseSession) to this life of it by messages that reached no handler: three times each, or once by who was "
         "gone within half a minute; graphs where such a session is left at the master that makes all; all on it where "
-        "that master, or a training task with a master of its own that did not come back, died without a word in its "
-        "time, and in the first minutes also where a client of that master did; programs that end with an error or are "
+        "that master, or a training task with a master of its own, died without a word in its time and did not come "
+        "back to train, and in the first minutes also where a client of that master did; programs that end with an "
+        "error or are "
         "killed, or whose sessions another task's master makes; on the server of a program, as many steps as tasks "
         "that it has started still run at that moment",
     .why =

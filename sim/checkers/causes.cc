@@ -159,8 +159,10 @@ constexpr std::array<Cause, 20> kCauses = {{
      "minutes."},
 }};
 
-// Whether a fault of that kind has struck where `task` could feel it.
-bool HasStruck(const JobRun& run, FaultKind kind, std::string_view task, bool anywhere) {
+// Whether a fault of that kind has struck by then, as far as that is known, where the task could feel it.
+bool HasStruck(const TaskEnd& end, FaultKind kind, bool anywhere) {
+  const JobRun& run = end.run;
+  const std::string_view task = end.moment.task;
   const bool fired = std::ranges::any_of(
       run.facts.faults, [kind](const FaultCount& count) { return count.kind == InfoOf(kind).name && count.fired > 0; });
   if (!fired) return false;
@@ -172,11 +174,17 @@ bool HasStruck(const JobRun& run, FaultKind kind, std::string_view task, bool an
     return true;
   }
   return AnyStruck(run, InertFault::List::kTimed, plan.timed,
-                   [&](const TimedFault& f) { return of(KindsOf(f)) && (anywhere || Reaches(run, f, task)); }) ||
+                   [&](const TimedFault& f) {
+                     return of(KindsOf(f)) && MayHaveStruckBy(run, f, end.moment.at) &&
+                            (anywhere || Reaches(run, f, task));
+                   }) ||
          AnyStruck(run, InertFault::List::kRpcs, plan.rpcs,
                    [&](const RpcFault& f) { return KindOf(f) == kind && (anywhere || Reaches(run, f.from, task)); }) ||
          AnyStruck(run, InertFault::List::kDisks, plan.disks,
-                   [&](const DiskFault& f) { return KindOf(f) == kind && (anywhere || Reaches(run, f.task, task)); }) ||
+                   [&](const DiskFault& f) {
+                     return KindOf(f) == kind && MayHaveStruckBy(run, f, end.moment.at) &&
+                            (anywhere || Reaches(run, f.task, task));
+                   }) ||
          AnyStruck(run, InertFault::List::kSessionCalls, plan.session_calls, [&](const SessionCallFault& f) {
            return KindOf(f) == kind && (anywhere || f.task == WithoutZombie(task));
          });
@@ -189,8 +197,7 @@ std::span<const Cause> Causes() { return kCauses; }
 const Cause* ExplanationOf(const TaskEnd& end) {
   const auto explains = [&end](const Cause& cause) {
     return std::ranges::find(cause.codes, end.moment.code) != cause.codes.end() && cause.applies(end) &&
-           std::ranges::any_of(
-               cause.faults, [&](FaultKind kind) { return HasStruck(end.run, kind, end.moment.task, cause.anywhere); });
+           std::ranges::any_of(cause.faults, [&](FaultKind kind) { return HasStruck(end, kind, cause.anywhere); });
   };
   const auto found = std::ranges::find_if(kCauses, explains);
   return found == kCauses.end() ? nullptr : &*found;

@@ -1,6 +1,6 @@
 // Which fault may lead to which end of a task: the one table of causes. docs/faults.md shows it, and
-// job.errors_have_a_cause judges by it: a fault explains an end only if it has struck, and where it could have reached
-// the task, and if what its rule says besides has happened.
+// job.errors_have_a_cause judges by it: a fault explains an end only if it has struck, not after it where that is
+// known, and where it could have reached the task, and if what its rule says besides has happened.
 //
 // Thread safety: pure functions.
 #ifndef VIGIL_SIM_CHECKERS_CAUSES_H_
@@ -29,7 +29,7 @@ struct TaskEnd {
   // A hook had asked for a stop, the input had ended, or the session was being closed without an error.
   bool leaving = false;
   std::map<std::string, Code, std::less<>> gone;    // whose program has ended before, and how
-  std::set<std::string, std::less<>> away;          // whom the plan has taken away for good
+  std::set<std::string, std::less<>> away;          // whom the plan may have taken away for good by then
   std::set<std::string, std::less<>> told;          // who was told to stop, in this life
   std::set<std::string, std::less<>> have_trained;  // to whom a run has come back, in any life
   std::set<std::string, std::less<>> out_of_input;  // whom the end of an input, told by a run, has made leave

@@ -4,12 +4,21 @@
 
 #include <algorithm>
 
+#include "vigil/core/base/code.h"
+#include "vigil/sim/checkers/writes.h"
+
 namespace vigil::sim {
 namespace {
 
 constexpr std::size_t kShown = 3;  // violations of one checker in one run
 
 }  // namespace
+
+bool Leaves(const JobMoment& moment) {
+  using Kind = JobMoment::Kind;
+  return moment.kind == Kind::kStopAsked || moment.kind == Kind::kLeaves ||
+         (moment.kind == Kind::kRunFailed && moment.code == Code::kOutOfRange);
+}
 
 void Findings::Violate(const JobMoment& moment, std::string_view expected, std::string_view seen) {
   violations_.push_back({.rule = "",
@@ -65,7 +74,10 @@ std::span<const Checker> Checkers() {
   return kAll;
 }
 
-JobJudgement CheckJob(const JobRun& run) {
+JobJudgement CheckJob(const JobRun& given) {
+  const Writes writes(given.history);
+  JobRun run = given;
+  run.writes = &writes;
   JobJudgement judgement;
   for (const Checker& checker : Checkers()) {
     if (checker.needs != nullptr && !(run.behaviour.*checker.needs)) continue;

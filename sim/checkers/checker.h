@@ -21,6 +21,8 @@
 
 namespace vigil::sim {
 
+class Writes;
+
 struct JobRun {
   const JobSpec& spec;
   const JobHistory& history;
@@ -29,10 +31,15 @@ struct JobRun {
   const JobFacts* quiet = nullptr;  // of the same job and seed without faults, if it was played
   bool real = false;                // by processes, whose moments are in the order of their machine's clock
   Time start = {};                  // when its world began: findings tell the time since then
+  const Writes* writes = nullptr;   // of the history, by when they began: CheckJob's, as checkers get it
 };
 
 // A fault has flipped a bit in that checkpoint: it was whole when it was written, and no checksum brings it back.
 inline bool HasRotted(const JobRun& run, std::int64_t step) { return run.facts.rotten.contains(step); }
+
+// From then on its task is about to leave the training: a hook has asked for a stop, the input has ended, or its
+// session is being closed without an error.
+bool Leaves(const JobMoment& moment);
 
 // Whether a run of that job that came to this says something by its final loss. Then it is worth while to play it
 // without faults.

@@ -75,6 +75,20 @@ JobEvidence CountedAfterFailure(std::initializer_list<float> counts) {
   return evidence;
 }
 
+// The process begins anew after a run that came back with 5, or in the next one; its first run comes back with this.
+JobEvidence CountedInANewLife(bool in_a_run, float count) {
+  JobEvidence evidence = Evidence(
+      {{1, kHand, Kind::kStarted}, {2, kHand, Kind::kRunStarted}, {3, kHand, Kind::kRunReturned, 1, Code::kOk, {5}}});
+  if (in_a_run) evidence.history.push_back(Tell({{4, kHand, Kind::kRunStarted}}).front());
+  for (JobMoment& moment : Tell({{5, kHand, Kind::kStarted},
+                                 {6, kHand, Kind::kRunStarted},
+                                 {7, kHand, Kind::kRunReturned, 2, Code::kOk, {count}}})) {
+    moment.life = 2;
+    evidence.history.push_back(std::move(moment));
+  }
+  return evidence;
+}
+
 // The model was restored with a count of 5. Within a run a server applies the worker's update so often; the worker is
 // told that count.
 JobEvidence Applied(int times, float told, Code before = Code::kOk) {
@@ -147,6 +161,24 @@ JobEvidence CountedByTwo(std::int64_t read, Code first = Code::kOk) {
                                    {5, kHand, Kind::kAttempt},
                                    {6, kHand, Kind::kSawStep, read},
                                    {7, kHand, Kind::kRunReturned, read}});
+  return evidence;
+}
+
+// A worker sees the step go back in its second run, between 4 and 6. A server has set it, and tells so then, after as
+// many seconds; the chief hears of its restore in second 5.
+JobEvidence SetBack(int told, int took) {
+  JobEvidence evidence =
+      Evidence({{1, kHand, Kind::kSession}, {2, kHand, Kind::kRunStarted}, {2, kHand, Kind::kSawStep, 9}});
+  for (JobMoment& moment : Tell({{4, kHand, Kind::kRunStarted},
+                                 {5, kBoss, Kind::kRestored, 8},
+                                 {6, kHand, Kind::kSawStep, 8},
+                                 {9, kHand, Kind::kEnded}})) {
+    evidence.history.push_back(std::move(moment));
+  }
+  const auto after = std::ranges::partition_point(
+      evidence.history, [&](const JobMoment& moment) { return moment.at <= Time{std::chrono::seconds(told)}; });
+  JobMoment& write = *evidence.history.insert(after, Tell({{told, "ps:0", Kind::kStepSet, 8}}).front());
+  write.began_before = std::chrono::seconds(took);
   return evidence;
 }
 
@@ -423,6 +455,12 @@ std::vector<CheckerCase> CasesOfUpdates() {
        CountedAfterFailure({5, 7, 9})},
       {"updates.exactly_once", "a failed attempt counts when the next run has long returned",
        CountedAfterFailure({5, 6, 8, 9}), CountedAfterFailure({5, 6, 7, 9})},
+      {"updates.exactly_once", "an update is applied twice over a restart", CountedInANewLife(false, 6),
+       CountedInANewLife(false, 7)},
+      {"updates.exactly_once", "an update is lost over a restart", CountedInANewLife(false, 6),
+       CountedInANewLife(false, 5)},
+      {"updates.exactly_once", "the run that a restart cuts off counts twice", CountedInANewLife(true, 7),
+       CountedInANewLife(true, 8)},
       {"updates.as_applied", "an update makes two of one", AppliedInOrder(7, 6), AppliedInOrder(7, 8)},
       {"updates.as_applied", "an update comes before the restore", AppliedInARestore(1), AppliedInARestore(0)},
       {"updates.as_applied", "an update is applied twice", Applied(1, 6), Applied(2, 6)},
@@ -457,6 +495,8 @@ std::vector<CheckerCase> CheckerCases() {
       {"step.goes_back_only_with_a_recovery", "the step goes back in one session",
        Evidence({{1, kHand, Kind::kSession}, {2, kHand, Kind::kSawStep, 9}, {3, kHand, Kind::kSawStep, 10}}),
        Evidence({{1, kHand, Kind::kSession}, {2, kHand, Kind::kSawStep, 9}, {3, kHand, Kind::kSawStep, 8}})},
+      {"step.goes_back_only_with_a_recovery", "the server had set it before that run", SetBack(5, 0), SetBack(3, 0)},
+      {"step.goes_back_only_with_a_recovery", "it sets it only after that run", SetBack(8, 2), SetBack(8, 1)},
       {"checkpoint.reported_survives", "what was reported is not there at the end",
        Evidence({{1, kBoss, Kind::kSaved, 20}}, 20), Evidence({{1, kBoss, Kind::kSaved, 20}}, 10)},
       {"checkpoint.reported_survives", "what was reported is not there at a start",
@@ -471,6 +511,7 @@ std::vector<CheckerCase> CheckerCases() {
        Evidence({{1, kBoss, Kind::kTaskLeft}, {1, kBoss, Kind::kEnded}})},
       {"tokens.conserved", "a step without its gradients", Synchronous(1), Synchronous(2)},
       {"loss.as_without_faults", "the loss is worse", Losses(0.0841, 0.084), Losses(0.0883, 0.084)},
+      {"loss.as_without_faults", "it is as bad without faults", Losses(0.099, 0.099), Losses(0.101, 0.101)},
       {"checkpoint.complete_when_reported", "it is torn",
        Evidence({{1, kBoss, Kind::kLogged, 20}, {2, kBoss, Kind::kSaved, 20}}, 20),
        Evidence({{1, kBoss, Kind::kLogged, 20}, {2, kBoss, Kind::kSaved, 20, Code::kDataLoss}}, 20)},

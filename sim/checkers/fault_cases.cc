@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "vigil/sim/checkers/checker_cases.h"
 
@@ -53,6 +54,43 @@ JobEvidence FailsAfter(int seconds, TimedFault fault, Code code = Code::kAborted
 TimedFault CrashOf(const char* task) { return {.kind = TimedFault::Kind::kCrash, .task = task}; }
 TimedFault CutOf(const char* task, const char* peer) {
   return {.kind = TimedFault::Kind::kCut, .task = task, .peer = peer};
+}
+
+// A worker ends so many seconds after the plan's begin, with an error.
+JobEvidence EndsBy(int seconds, std::vector<TimedFault> faults, Code code) {
+  JobEvidence evidence;
+  for (TimedFault& fault : faults) {
+    evidence.facts.faults.push_back({std::string(InfoOf(KindsOf(fault)[0]).name), 1, 1, 1});
+    evidence.spec.plan.timed.push_back(std::move(fault));
+  }
+  Add(evidence, 100, "", JobMoment::Kind::kBegin);
+  Add(evidence, 100 + seconds, "worker:0", JobMoment::Kind::kEnded).code = code;
+  return evidence;
+}
+
+// A worker of a supervisor, where a server stands still from second 10 on.
+JobEvidence LosesItsServer(int seconds) {
+  JobEvidence evidence =
+      EndsBy(seconds, {{.kind = TimedFault::Kind::kPause, .at = std::chrono::seconds(10), .task = "ps:0"}},
+             Code::kUnavailable);
+  evidence.spec.workload.kind = WorkloadKind::kSupervisor;
+  return evidence;
+}
+
+// Another worker stays away from second 10 on, a server from second 50 on.
+JobEvidence GivesUpAfter(int seconds) {
+  return EndsBy(seconds,
+                {{.kind = TimedFault::Kind::kCrash, .at = std::chrono::seconds(10), .task = "worker:1"},
+                 {.kind = TimedFault::Kind::kCrash, .at = std::chrono::seconds(50), .task = "ps:0"}},
+                Code::kDeadlineExceeded);
+}
+
+// A disk that is bad from second 10 on.
+JobEvidence CannotWrite(int seconds) {
+  JobEvidence evidence = EndsBy(seconds, {}, Code::kUnknown);
+  evidence.spec.plan.disks = {{.task = "worker:0", .at = std::chrono::seconds(10), .lasts = std::chrono::seconds(5)}};
+  evidence.facts.faults = {{"bad_disk", 1, 1, 1}};
+  return evidence;
 }
 
 JobEvidence Besides(JobEvidence evidence, RpcFault fault) {
@@ -291,6 +329,7 @@ std::vector<CheckerCase> EndCases() {
 }
 
 std::vector<CheckerCase> ReachCases() {
+  constexpr std::string_view kCause = "job.errors_have_a_cause";
   constexpr std::string_view kId = "job.failures_are_in_reach";
   return {{kId, "another worker was struck", FailsAfter(12, CrashOf("ps:0")), FailsAfter(12, CrashOf("worker:0"))},
           {kId, "a link of others was cut", FailsAfter(12, CutOf("worker:1", "ps:0")),
@@ -302,7 +341,10 @@ std::vector<CheckerCase> ReachCases() {
            FailsAfter(12, CrashOf("worker:0"), Code::kUnavailable)},
           {kId, "only requests of its own, or of servers, count",
            Besides(FailsAfter(12, CrashOf("worker:0")), {.from = "worker:1"}),
-           Besides(FailsAfter(12, CrashOf("worker:0")), {.from = "worker:0"})}};
+           Besides(FailsAfter(12, CrashOf("worker:0")), {.from = "worker:0"})},
+          {kCause, "it ends before what breaks its session", LosesItsServer(10), LosesItsServer(9)},
+          {kCause, "it ends before the server goes that stays away", GivesUpAfter(50), GivesUpAfter(49)},
+          {kCause, "it ends before its disk is bad", CannotWrite(10), CannotWrite(9)}};
 }
 
 std::vector<CheckerCase> StopCases() {

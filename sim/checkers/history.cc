@@ -159,7 +159,7 @@ class ClientsHistory {
 
   void Judge() {
     std::size_t ended = 0;
-    Writes writes(run_.history);
+    WritesBegun writes(*run_.writes);
     for (std::size_t place = 0; place < run_.history.size(); ++place) {
       const JobMoment& moment = run_.history[place];
       writes.BegunBy(place, [this](std::size_t begun) { Begun(run_.history[begun]); });

@@ -53,8 +53,7 @@ bool ClosesTokens(const JobRun& run, const JobMoment& moment) {
   using Kind = JobMoment::Kind;
   if (!WithoutZombie(moment.task).starts_with("chief")) return false;
   if (moment.kind == Kind::kRecovery) return !run.behaviour.sync_tokens_renewed;
-  return moment.kind == Kind::kStopAsked || moment.kind == Kind::kLeaves || moment.kind == Kind::kEnded ||
-         (moment.kind == Kind::kRunFailed && moment.code == Code::kOutOfRange);
+  return moment.kind == Kind::kEnded || Leaves(moment);
 }
 
 void Judge(const JobRun& run, const JobMoment& moment, const Life& life, Findings& findings) {

@@ -12,6 +12,12 @@ bool IsOrdinary(const FaultCount& fault) {
   return std::ranges::any_of(kOrdinary, [&](FaultKind kind) { return fault.kind == InfoOf(kind).name; });
 }
 
+// Times of a plan count from its begin.
+bool HasComeBy(const JobRun& run, Duration at, Time when) {
+  const auto begin = std::ranges::find(run.history, JobMoment::Kind::kBegin, &JobMoment::kind);
+  return begin == run.history.end() || begin->at + at <= when;
+}
+
 }  // namespace
 
 bool IsServer(std::string_view task) { return task.starts_with("ps"); }
@@ -48,6 +54,14 @@ bool Fired(const JobRun& run, InertFault::List list, std::size_t index) {
   return std::ranges::none_of(run.facts.inert, [&](const InertFault& inert) {
     return inert.list == list && inert.index == index && !inert.fired;
   });
+}
+
+bool MayHaveStruckBy(const JobRun& run, const TimedFault& fault, Time when) {
+  return fault.point.has_value() || fault.kind == TimedFault::Kind::kStart || HasComeBy(run, fault.at, when);
+}
+
+bool MayHaveStruckBy(const JobRun& run, const DiskFault& fault, Time when) {
+  return !fault.at.has_value() || HasComeBy(run, *fault.at, when);
 }
 
 bool Reaches(const JobRun& run, std::string_view struck, std::string_view who) {

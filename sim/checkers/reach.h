@@ -39,6 +39,11 @@ bool PlansForDisks(const JobRun& run, DiskFault::Effect effect);
 // Whether an entry of that list of the plan has happened. What changed nothing is told with it.
 bool Fired(const JobRun& run, InertFault::List list, std::size_t index);
 
+// Whether one that is planned for a time may have struck by then. Of others nobody knows when they do, and who is late
+// is missing from the start.
+bool MayHaveStruckBy(const JobRun& run, const TimedFault& fault, Time when);
+bool MayHaveStruckBy(const JobRun& run, const DiskFault& fault, Time when);
+
 // Whether what happens to `struck` ("": everybody) can be felt by `who`: itself, a server, or, if its sessions need
 // all, anybody. Of a link: one of its ends is `who`, or both are servers.
 bool Reaches(const JobRun& run, std::string_view struck, std::string_view who);

@@ -90,6 +90,15 @@ JobEvidence MasterBackAt(int master_back, int server_began) {
   return evidence;
 }
 
+// The same, where a run that came back had begun in that second: the master was back in second 20.
+JobEvidence MasterTrainsFrom(int second) {
+  JobEvidence evidence = MasterBackAt(20, 10);
+  const JobHistory run =
+      Tell({{second, kHand, Kind::kRunStarted}, {81, kHand, Kind::kRunReturned, 1, Code::kOk, {1, 1}}});
+  evidence.history.insert(evidence.history.begin() + 3, run.begin(), run.end());
+  return evidence;
+}
+
 // The same, of the master's next life.
 JobEvidence MasterHolds(std::string_view held) {
   JobEvidence evidence = MasterBackAt(20, 10);
@@ -120,6 +129,10 @@ std::vector<CheckerCase> RestCases() {
   return {
       {"job.resources_return", "a server keeps a graph", AtRest("", 0), AtRest("", 1)},
       {"job.resources_return", "a server keeps a file open", AtRest("", 0), AtRest("1 open files", 0)},
+      {"job.resources_return", "somebody waits at a queue in no step", AtRest("", 0), AtRest("1 places in lines", 0)},
+      {"job.resources_return", "a goodbye to a step excuses who waits in no step",
+       Unheard("1 steps", 0, "ps:0", "/tensorflow.WorkerService/CleanupGraph"),
+       Unheard("1 places in lines", 0, "ps:0", "/tensorflow.WorkerService/CleanupGraph")},
       {"job.resources_return", "a server keeps a step", AtRest("", 0), AtRest("1 steps", 0)},
       {"job.resources_return", "a goodbye that was not heard excuses what was a session's alone",
        Unheard("1 steps", 0, "ps:0", "/tensorflow.WorkerService/CleanupGraph"),
@@ -147,6 +160,8 @@ std::vector<CheckerCase> RestCases() {
        KilledAndBackAt(20, 30)},
       {"job.resources_return", "the death of the master before the server began excuses it", MasterBackAt(20, 10),
        MasterBackAt(20, 30)},
+      {"job.resources_return", "the death of a master excuses what it left where its next life has trained",
+       MasterTrainsFrom(19), MasterTrainsFrom(20)},
       {"job.resources_return", "the death of a master excuses what its next life holds", MasterHolds(""),
        MasterHolds("1 sessions")},
       {"job.resources_return", "a session is left that nobody has closed in vain",

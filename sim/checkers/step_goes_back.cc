@@ -4,14 +4,20 @@
 //
 // A model may be made anew while servers and sessions live: if its init_fn was cut off, or it has diverged. Whoever
 // trains on it meanwhile sees the step go back, and no session breaks.
+//
+// When the step was set the servers say, from when to when; the chief hears of the end of its restore only later. Where
+// no server tells, the chief is believed.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/reach.h"
+#include "vigil/sim/checkers/writes.h"
 
 namespace vigil::sim {
 namespace {
@@ -19,10 +25,15 @@ namespace {
 // The chief hears of the end of a restore after others have seen what it does.
 constexpr std::chrono::minutes kHeardAfter{1};
 
+struct Begun {
+  Time at;
+  std::size_t place = 0;  // in the history
+};
+
 struct Steps {
   std::optional<std::int64_t> last;  // none: a new session
-  Time started;                      // of the run under way
-  Time last_started;                 // of the one that saw `last`
+  Begun run;                         // the one under way
+  Begun last_run;                    // the one that saw `last`
   bool overtaken = false;            // the last run was
 };
 
@@ -33,17 +44,26 @@ bool RestoredIn(const JobHistory& history, Time from, Time to) {
   });
 }
 
-void CompareSteps(const JobRun& run, const JobMoment& moment, Steps& steps, Findings& findings) {
+bool IsStepSet(const JobMoment& moment) {
+  return moment.kind == JobMoment::Kind::kStepSet && IsServer(WithoutZombie(moment.task));
+}
+
+// `set`: where the history tells last of a step that was set and had begun to be by now.
+void CompareSteps(const JobRun& run, const JobMoment& moment, std::optional<std::size_t> set, Steps& steps,
+                  Findings& findings) {
   findings.Arm();
   if (steps.overtaken) {
     findings.Violate(moment, "a new session: the model was restored during the run before", "the same one");
   }
   steps.overtaken = false;
   if (moment.step >= *steps.last) return;
-  const Time heard = moment.at + kHeardAfter;
+  const bool servers_tell = std::ranges::any_of(run.history, IsStepSet);
+  const auto was_set_since = [&](const Begun& begun) {
+    return servers_tell ? set >= begun.place : RestoredIn(run.history, begun.at, moment.at + kHeardAfter);
+  };
   const bool may_be_made_anew = run.spec.workload.init_fn || run.spec.workload.nan_batch > 0;
-  if (may_be_made_anew && RestoredIn(run.history, steps.last_started, heard)) return;
-  if (RestoredIn(run.history, steps.started, heard)) {
+  if (may_be_made_anew && was_set_since(steps.last_run)) return;
+  if (was_set_since(steps.run)) {
     steps.overtaken = true;
     return;
   }
@@ -53,7 +73,13 @@ void CompareSteps(const JobRun& run, const JobMoment& moment, Steps& steps, Find
 
 void CheckSteps(const JobRun& run, Findings& findings) {
   std::map<std::string, Steps, std::less<>> tasks;
-  for (const JobMoment& moment : run.history) {
+  std::optional<std::size_t> set;
+  WritesBegun writes(*run.writes);
+  for (std::size_t place = 0; place < run.history.size(); ++place) {
+    const JobMoment& moment = run.history[place];
+    writes.BegunBy(place, [&](std::size_t told) {
+      if (IsStepSet(run.history[told])) set = std::max(set, std::optional(told));
+    });
     Steps& steps = tasks[moment.task];
     switch (moment.kind) {
       case JobMoment::Kind::kReplaced:
@@ -63,15 +89,14 @@ void CheckSteps(const JobRun& run, Findings& findings) {
       case JobMoment::Kind::kSession:
         steps.last.reset();
         steps.overtaken = false;
-        steps.started = moment.at;
-        break;
+        [[fallthrough]];
       case JobMoment::Kind::kRunStarted:
-        steps.started = moment.at;
+        steps.run = {.at = moment.at, .place = place};
         break;
       case JobMoment::Kind::kSawStep:
-        if (steps.last.has_value()) CompareSteps(run, moment, steps, findings);
+        if (steps.last.has_value()) CompareSteps(run, moment, set, steps, findings);
         steps.last = moment.step;
-        steps.last_started = steps.started;
+        steps.last_run = steps.run;
         break;
       default:
         break;

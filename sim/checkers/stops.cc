@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -69,6 +68,7 @@ bool IsMistake(Code code, bool server_crashes, bool supervised, bool loses_files
 
 // Who has left, was taken away or has trained by then.
 void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, TaskEnd& known) {
+  if (Leaves(moment)) leaving.insert(moment.task);
   switch (moment.kind) {
     case JobMoment::Kind::kReplaced:
       if (leaving.contains(moment.subject)) leaving.insert(moment.task);
@@ -85,10 +85,6 @@ void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, 
       leaving.erase(moment.task);
       known.out_of_input.erase(moment.task);
       break;
-    case JobMoment::Kind::kStopAsked:
-    case JobMoment::Kind::kLeaves:
-      leaving.insert(moment.task);
-      break;
     case JobMoment::Kind::kSaved:
     case JobMoment::Kind::kSavedInPlace:
     case JobMoment::Kind::kRestored:
@@ -98,9 +94,7 @@ void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, 
       known.have_trained.insert(moment.task);
       break;
     case JobMoment::Kind::kRunFailed:
-      if (moment.code != Code::kOutOfRange) break;
-      leaving.insert(moment.task);
-      known.out_of_input.insert(moment.task);
+      if (moment.code == Code::kOutOfRange) known.out_of_input.insert(moment.task);
       break;
     case JobMoment::Kind::kEnded:
       if (IsZombie(moment.task)) break;  // another one is there in its place
@@ -111,6 +105,15 @@ void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, 
   }
 }
 
+std::set<std::string, std::less<>> AwayBy(const JobRun& run, Time when) {
+  std::set<std::string, std::less<>> away;
+  for (const TimedFault& fault : run.spec.plan.timed) {
+    if (fault.kind == TimedFault::Kind::kCrash && !fault.restart_after.has_value() && MayHaveStruckBy(run, fault, when))
+      away.insert(fault.task);
+  }
+  return away;
+}
+
 void CheckErrors(const JobRun& run, Findings& findings) {
   const bool server_crashes = std::ranges::any_of(run.spec.plan.timed, [](const TimedFault& fault) {
     return fault.kind == TimedFault::Kind::kCrash && IsServer(fault.task);
@@ -119,10 +122,6 @@ void CheckErrors(const JobRun& run, Findings& findings) {
   const bool loses_files = PlansForDisks(run, DiskFault::Effect::kGone);
   const JobMoment none;
   TaskEnd known{.run = run, .moment = none};
-  for (std::size_t i = 0; i < run.spec.plan.timed.size(); ++i) {
-    const TimedFault& fault = run.spec.plan.timed[i];
-    if (fault.kind == TimedFault::Kind::kCrash && !fault.restart_after.has_value()) known.away.insert(fault.task);
-  }
   std::set<std::string, std::less<>> leaving;
   for (const JobMoment& moment : run.history) {
     if (moment.kind == JobMoment::Kind::kEnded) {
@@ -132,7 +131,7 @@ void CheckErrors(const JobRun& run, Findings& findings) {
                         .healed = known.healed,
                         .leaving = leaving.contains(moment.task),
                         .gone = known.gone,
-                        .away = known.away,
+                        .away = AwayBy(run, moment.at),
                         .told = known.told,
                         .have_trained = known.have_trained,
                         .out_of_input = known.out_of_input,

@@ -1,9 +1,10 @@
 // The tokens of synchronous training, as the server tells it that keeps them: neither too many nor too few.
 //
-// A step that was made gives a token to each replica (or to each gradient that a step needs, if these are more), all of
-// them the step's number; a session of the chief begins with as many as a step needs gradients. The task that makes the
-// steps makes the next one only when the tokens of the last are there. So a step without its tokens is the last one of
-// a session that was given up, or of a server that died: no more of them than that has happened, and one under way.
+// A step that was made gives as many tokens as it took gradients, all of them its number. (The optimizers of jobs know
+// of no more replicas than that.) A session of the chief begins with as many, in place of what was there, which pay
+// for no step. The task that makes the steps makes the next one only when the tokens of the last are being put in. So
+// a step without its tokens is the last one of a session that was given up, by the chief or by a zombie of it, or of a
+// server or a chief that died: no more of them than that has happened, and one under way.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -242,7 +242,7 @@ class AppliedUpdates {
 
 void CheckApplied(const JobRun& run, Findings& findings) {
   AppliedUpdates updates(findings);
-  Writes writes(run.history);
+  WritesBegun writes(*run.writes);
   for (std::size_t place = 0; place < run.history.size(); ++place) {
     writes.BegunBy(place, [&](std::size_t begun) { updates.Begun(begun, run.history[begun]); });
     updates.See(place, run.history[place]);

@@ -2,9 +2,10 @@
 //
 // Between two runs that returned, the count of the own replica grows by one for the run itself, and by at most one for
 // each attempt that failed since: it may have taken effect on some servers before it failed. One that has not when the
-// run that returns reads the count may yet, until that run has returned: the next one reads it. Where the model was
-// restored or initialised meanwhile (by anybody: the variables are everybody's), as its server says, the count begins
-// anew from what the checkpoint had.
+// run that returns reads the count may yet, until that run has returned: the next one reads it. A process that begins
+// anew goes on with the count of the one before it, whose last run was cut off. Where the model was restored or
+// initialised meanwhile (by anybody: the variables are everybody's), as its server says, the count begins anew from
+// what the checkpoint had.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,7 +60,7 @@ void CheckUpdates(const JobRun& run, Findings& findings) {
   std::map<std::string, Replica, std::less<>> replicas;
   Overwritten overwritten;
   FollowedReplicas followed;
-  Writes writes(run.history);
+  WritesBegun writes(*run.writes);
   for (std::size_t place = 0; place < run.history.size(); ++place) {
     const JobMoment& moment = run.history[place];
     writes.BegunBy(place, [&](std::size_t begun) {
@@ -75,9 +76,6 @@ void CheckUpdates(const JobRun& run, Findings& findings) {
         break;
       case JobMoment::Kind::kHealed:
         for (auto& [name, healed] : followed) healed = true;
-        break;
-      case JobMoment::Kind::kStarted:
-        replica = {.attempts = replica.attempts};
         break;
       case JobMoment::Kind::kRunStarted:
         replica.started = place;

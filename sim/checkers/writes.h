@@ -1,7 +1,8 @@
 // What servers say of their writes, by when those began: a server that has changed a variable may tell of it later, and
 // what it tells of first may have come second.
 //
-// Thread safety: none.
+// They are put in order once for a run (CheckJob): JobRun::writes.
+// Thread safety: Writes as data; WritesBegun none.
 #ifndef VIGIL_SIM_CHECKERS_WRITES_H_
 #define VIGIL_SIM_CHECKERS_WRITES_H_
 
@@ -31,14 +32,8 @@ class Writes {
     std::ranges::sort(writes_);
   }
 
-  // Calls `begun(place)` for each that has begun by the time that the history comes to `now`, itself included, and was
-  // not named yet. REQUIRES: `now` only grows.
-  template <typename Begun>
-  void BegunBy(std::size_t now, Begun begun) {
-    for (; next_ < writes_.size() && writes_[next_].begin <= now; ++next_) begun(writes_[next_].told);
-  }
-
  private:
+  friend class WritesBegun;
   struct Write {
     std::size_t begin;  // places in the history
     Duration took;
@@ -56,6 +51,22 @@ class Writes {
   }
 
   std::vector<Write> writes_;
+};
+
+// Goes through them with the history. `writes` is borrowed.
+class WritesBegun {
+ public:
+  explicit WritesBegun(const Writes& writes) : writes_(writes.writes_) {}
+
+  // Calls `begun(place)` for each that has begun by the time that the history comes to `now`, itself included, and was
+  // not named yet. REQUIRES: `now` only grows.
+  template <typename Begun>
+  void BegunBy(std::size_t now, Begun begun) {
+    for (; next_ < writes_.size() && writes_[next_].begin <= now; ++next_) begun(writes_[next_].told);
+  }
+
+ private:
+  const std::vector<Writes::Write>& writes_;
   std::size_t next_ = 0;
 };
 

@@ -64,7 +64,7 @@ void CheckWrittenValues(const JobRun& run, Findings& findings) {
   std::map<std::pair<std::string, std::string>, HadValues> counts;  // by server and replica
   const auto had = [&counts](const JobMoment& moment) -> HadValues& { return counts[{moment.task, moment.subject}]; };
   const int back = run.spec.workload.async_saves ? kSavesBesideBefore : kSavesBefore;
-  Writes writes(run.history);
+  WritesBegun writes(*run.writes);
   for (std::size_t place = 0; place < run.history.size(); ++place) {
     writes.BegunBy(place, [&](std::size_t begun) {
       if (IsOfACount(run.history[begun])) had(run.history[begun]).Begins(run.history[begun].step);

@@ -28,8 +28,8 @@ class Chronicle {
   virtual std::size_t Events() = 0;  // of the play's trace, so far
   // Those that are there at the moment. Only who looks at everything at one moment can tell which are incomplete.
   virtual IndexedCheckpoints Checkpoints() = 0;
-  // Whether a fault has damaged data of the checkpoint of that step since they were written. False: or nobody knows.
-  virtual bool IsDamaged(std::int64_t step) = 0;
+  // How often servers have met what a fault has damaged in data of the checkpoint of that step. 0: or nobody knows.
+  virtual std::int64_t DamageMet(std::int64_t step) = 0;
   virtual void Add(JobMoment moment) = 0;
   // What has become of a task so far; called after each change.
   virtual void Became(const TaskFacts& facts) = 0;

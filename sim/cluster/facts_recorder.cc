@@ -96,6 +96,7 @@ void FactsRecorder::Trains(bool trains) {
 void FactsRecorder::Restoring(std::int64_t step) {
   const Lock lock(mutex_);
   restoring_ = step;
+  damage_met_ = chronicle_.DamageMet(step);
 }
 
 void FactsRecorder::AtRest(std::string holds, std::int64_t graphs) {
@@ -128,7 +129,7 @@ void FactsRecorder::TaskLeft(std::string_view task) {
 void FactsRecorder::Restored(std::int64_t step, Code code) {
   JobMoment moment = Moment(Kind::kRestored, code);
   moment.step = step;
-  if (step >= 0 && chronicle_.IsDamaged(step)) moment.subject = kDamagedData;
+  if (step >= 0 && chronicle_.DamageMet(step) > damage_met_) moment.subject = kDamagedData;
   chronicle_.Add(std::move(moment));
 }
 

@@ -98,7 +98,8 @@ class FactsRecorder final : public EventSink {
   bool creating_ = true;  // from a recovery (or the beginning) until a hook sees the new session
   std::optional<std::int64_t> last_;
   std::int64_t restoring_ = -1;
-  bool fresh_ = true;  // no step was seen of the newest session yet
+  std::int64_t damage_met_ = 0;  // before that
+  bool fresh_ = true;            // no step was seen of the newest session yet
 };
 
 }  // namespace vigil::sim

@@ -10,9 +10,11 @@ namespace vigil::sim {
 std::string Held(const Server::Load& load, const HeldBeside& beside) {
   std::vector<std::string> held;
   // Who runs a graph has what is its session's alone, also once the graph has been given back.
-  std::size_t users = load.graphs + load.steps;
-  for (const auto& [name, count] : load.under_way) users += static_cast<std::size_t>(count);
-  if (load.with_own > users) held.push_back(fmt::format("{} own resource sets", load.with_own));
+  std::size_t runs = load.steps;
+  for (const auto& [name, count] : load.under_way) runs += static_cast<std::size_t>(count);
+  if (load.with_own > load.graphs + runs) held.push_back(fmt::format("{} own resource sets", load.with_own));
+  // A part of a step stands in one line at a time.
+  if (beside.in_line > runs) held.push_back(fmt::format("{} places in lines", beside.in_line - runs));
   if (beside.open_files > 0) held.push_back(fmt::format("{} open files", beside.open_files));
   if (beside.bytes_in_flight > 0) held.push_back(fmt::format("{} bytes in flight", beside.bytes_in_flight));
   if (load.steps > beside.tasks) held.push_back(fmt::format("{} steps", load.steps - beside.tasks));

@@ -17,8 +17,9 @@ namespace vigil::sim {
 struct HeldBeside {
   std::int64_t open_files = 0;
   std::int64_t bytes_in_flight = 0;
-  bool requests = true;   // also what is under way, which for a while may be that of others
-  std::size_t tasks = 0;  // that run: each may be in a step, which nobody has forgotten then
+  bool requests = true;     // also what is under way, which for a while may be that of others
+  std::size_t in_line = 0;  // Server::InLine
+  std::size_t tasks = 0;    // that run: each may be in a step, which nobody has forgotten then
 };
 
 // Graphs are not among it: a server may keep them for the next who has the same ones.

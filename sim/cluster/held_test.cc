@@ -26,6 +26,13 @@ TEST(Held, WhatIsASessionsAloneIsHeldForNobodyOnceNobodyUsesIt) {
   EXPECT_EQ(Held({.with_own = 1}, {}), "1 own resource sets");
 }
 
+TEST(Held, WhoStandsInALineIsInAStep) {
+  EXPECT_EQ(Held({.steps = 1}, {.in_line = 1, .tasks = 1}), "");
+  EXPECT_EQ(Held({.under_way = {{kReceive, 1}}}, {.requests = false, .in_line = 1}), "");
+  EXPECT_EQ(Held({}, {.in_line = 2}), "2 places in lines");
+  EXPECT_EQ(Held({.steps = 1}, {.in_line = 2, .tasks = 1}), "1 places in lines");
+}
+
 TEST(Held, ATaskThatRunsIsInOneStepAtTheMost) {
   EXPECT_EQ(Held({.steps = 1}, {.tasks = 1}), "");
   EXPECT_EQ(Held({.steps = 1}, {.tasks = 2}), "");

@@ -46,7 +46,7 @@ class WorldChronicle final : public Chronicle {
   Time Now() override { return world_.now(); }
   std::size_t Events() override { return world_.trace().size(); }
   IndexedCheckpoints Checkpoints() override { return LookAtCheckpoints(world_); }
-  bool IsDamaged(std::int64_t step) override { return DataIsDamaged(world_, step); }
+  std::int64_t DamageMet(std::int64_t step) override { return sim::DamageMet(world_, step); }
   void Add(JobMoment moment) override {
     world_.scheduler().Touch(kTraceObject, Access::kWrite);
     history_.push_back(std::move(moment));
@@ -179,6 +179,10 @@ struct Job::Impl {
   Server::Load LoadOf(const Server& server) {
     const Scheduler::Undisturbed whole(world.scheduler());
     return server.load();
+  }
+  std::size_t InLineOf(const Server& server) {
+    const Scheduler::Undisturbed whole(world.scheduler());
+    return server.InLine();
   }
   void LookForOrphans();
   void Finish();
@@ -508,7 +512,8 @@ void Job::Impl::LookAtRest(Duration later, JobMoment::Kind kind) {
          .kind = kind,
          .step = static_cast<std::int64_t>(load.graphs),
          .subject = Held(load, {.open_files = member.machine->node.open_files(),
-                                .bytes_in_flight = world.network().BytesInFlight(member.machine->node.name())})});
+                                .bytes_in_flight = world.network().BytesInFlight(member.machine->node.name()),
+                                .in_line = InLineOf(*member.machine->server)})});
   }
 }
 

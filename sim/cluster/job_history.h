@@ -69,8 +69,8 @@ struct JobMoment {
     kRunFailed,    // ... came back with an error: code
     kAttempt,      // a raw run with hooks was made within a run: code
     kRecovery,     // a session is given up: code
-    // A restore on a session came back: code; step = of the checkpoint, -1 = not known; subject = kDamagedData: a fault
-    // has damaged its data since they were written
+    // A restore on a session came back: code; step = of the checkpoint, -1 = not known; subject = kDamagedData: in it a
+    // server has met what a fault has damaged in the data since they were written
     kRestored,
     kInitialised,  // an init op came back: code
     kInitFnBegan,  // an init_fn, which follows it, begins ...

@@ -96,7 +96,8 @@ std::set<std::int64_t> NamedByRottenStateFile(World& world) {
   const auto& rotten = world.disk_faults().rotten();
   const auto state_file = rotten.find(JoinPath(kCheckpoints, kDefaultStateFile));
   if (state_file == rotten.end()) return steps;
-  for (const std::string_view content : state_file->second) {
+  for (const FileDamage& damage : state_file->second) {
+    const std::string_view content = damage.content;
     if (!content.starts_with(kNames)) continue;
     const std::string_view named = content.substr(kNames.size());
     steps.insert(StepInName(std::string(named.substr(0, named.find('"')))));
@@ -104,10 +105,11 @@ std::set<std::int64_t> NamedByRottenStateFile(World& world) {
   return steps;
 }
 
-bool DataIsDamaged(World& world, std::int64_t step) {
+std::int64_t DamageMet(World& world, std::int64_t step) {
   const std::string data = PrefixOf(kCheckpoints, step) + std::string(kData);
-  return std::ranges::any_of(world.disk_faults().damaged(),
-                             [&](const std::string& path) { return path.starts_with(data); });
+  return std::ranges::count_if(world.disk_faults().meetings(), [&](const DiskFaults::Meeting& meeting) {
+    return meeting.task.starts_with("ps") && meeting.path.starts_with(data);
+  });
 }
 
 std::optional<double> LossInCheckpoint(World& world, std::int64_t step, std::uint64_t seed) {

@@ -33,9 +33,9 @@ bool StateFileHasRotted(World& world);
 // Which ones it named as the newest, wrongly or not, after a bit of it had flipped.
 std::set<std::int64_t> NamedByRottenStateFile(World& world);
 
-// A bit of what the checkpoint of that step has in its files of data has flipped since they were written, or one of
-// these was lost.
-bool DataIsDamaged(World& world, std::int64_t step);
+// How often parameter servers have read a bit that a fault has flipped in the data of the checkpoint of that step, or
+// found that one of its files was lost.
+std::int64_t DamageMet(World& world, std::int64_t step);
 
 // The loss of the parameters in the one of that step, if it is one of a regression. `seed`: of the job's data.
 std::optional<double> LossInCheckpoint(Files& files, const std::string& folder, std::int64_t step, std::uint64_t seed);

@@ -243,10 +243,12 @@ TEST_F(ClusterSessionTest, ACloseEndsWhatWaitsOnAServer) {
   const auto session = cluster_.NewSession("worker", 0, graph_);
   EXPECT_EQ(Run(*session, init_), "OK");
   const auto hanging = HangIn(*session);
+  EXPECT_EQ(cluster_.server("ps", 0).InLine(), 1u);
   EXPECT_EQ(Text(session->Close()), "OK");
   hanging->task->Join(kNever);
   EXPECT_EQ(Text(hanging->outcome.status), "CANCELLED: Step was cancelled by an explicit call to `Session::Close()`.");
   ExpectNoSteps();
+  EXPECT_EQ(cluster_.server("ps", 0).InLine(), 0u);
   // The queue is as before.
   const auto again = cluster_.NewSession("worker", 0, graph_);
   EXPECT_EQ(Run(*again, enqueue_), "OK");

@@ -203,6 +203,7 @@ Server::Load Server::load() const {
           .registered_by = impl_->worker->GraphSessions(),
           .steps_of = impl_->worker->StepMasters()};
 }
+std::size_t Server::InLine() const { return impl_->worker->InLine(); }
 WorkerService& Server::worker() { return *impl_->worker; }
 
 bool Answers(const Env& env, const std::string& address, Duration patience) {

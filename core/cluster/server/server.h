@@ -90,6 +90,8 @@ class Server {
     std::set<std::uint64_t> steps_of = {};
   };
   Load load() const;
+  // How many wait in queues and accumulators that it holds: no more than its steps. Takes locks, as load() does not.
+  std::size_t InLine() const;
 
   // For tests.
   WorkerService& worker();

@@ -21,13 +21,19 @@ std::size_t SessionResources::size() const {
       std::ranges::count_if(sessions_, [](const auto& entry) { return !entry.second.expired(); }));
 }
 
-std::vector<std::shared_ptr<ResourceManager>> SessionResources::All() {
+std::vector<std::shared_ptr<ResourceManager>> SessionResources::All() const {
   std::vector<std::shared_ptr<ResourceManager>> all;
   SpinGuard lock(lock_);
   for (const auto& [session, resources] : sessions_) {
     if (std::shared_ptr<ResourceManager> there = resources.lock()) all.push_back(std::move(there));
   }
   return all;
+}
+
+std::size_t SessionResources::InLine() const {
+  std::size_t in_line = 0;
+  for (const std::shared_ptr<ResourceManager>& resources : All()) in_line += resources->InLine();
+  return in_line;
 }
 
 void SessionResources::CancelAll() {

@@ -29,12 +29,13 @@ class SessionResources {
   std::shared_ptr<ResourceManager> Of(const std::string& session);
   // Sessions that have some.
   std::size_t size() const;
+  std::size_t InLine() const;  // ResourceManager's, of all sessions
   // ResourceManager's, of all sessions.
   void CancelAll();
   void Reset(const std::string& container);
 
  private:
-  std::vector<std::shared_ptr<ResourceManager>> All();
+  std::vector<std::shared_ptr<ResourceManager>> All() const;
 
   const Env env_;
   mutable SpinLock lock_;

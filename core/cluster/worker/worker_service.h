@@ -82,6 +82,7 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   std::set<std::uint64_t> StepMasters() const { return steps_.Masters(); }  // RendezvousMgr::Masters
   std::size_t graphs() const { return graphs_.size(); }
   std::size_t sessions_with_own() const { return own_.size(); }                              // SessionResources::size
+  std::size_t InLine() const { return resources_.InLine() + own_.InLine(); }                 // ResourceManager::InLine
   std::map<std::string, std::uint64_t> GraphSessions() const { return graphs_.Sessions(); }  // GraphTable::Sessions
 
  private:
