@@ -535,6 +535,7 @@ class Campaign {
     failure.story = std::move(report.story);
     failure.record = std::move(report.record);
     failure.line = std::move(report.line);
+    failure.play_limit = PlayLimitOf(failure.rule, options_.limits);
   }
 
   std::optional<Scenario> FindRecording(const Result& result) {
