@@ -68,6 +68,11 @@ absl::Status RemoveIfThere(Files& files, const std::string& path) {
 
 }  // namespace
 
+void WarnOfIgnoredState(const Env& env, const std::string& path, const absl::Status& why) {
+  env.log->Write(Severity::kWarning, fmt::format("{}: {}", path, MessageOf(why)));
+  env.log->Write(Severity::kWarning, fmt::format("{}: Checkpoint ignored", path));
+}
+
 absl::StatusOr<std::optional<CheckpointState>> GetCheckpointState(const Env& env, const std::string& directory,
                                                                   std::string_view state_file) {
   const std::string path = JoinPath(directory, state_file);
@@ -79,8 +84,7 @@ absl::StatusOr<std::optional<CheckpointState>> GetCheckpointState(const Env& env
   proto::CheckpointState parsed;
   const absl::Status read = ParseProtoText(*text, &parsed, UnknownFields::kRefused);
   if (!read.ok()) {
-    env.log->Write(Severity::kWarning, fmt::format("{}: {}", path, MessageOf(read)));
-    env.log->Write(Severity::kWarning, fmt::format("{}: Checkpoint ignored", path));
+    WarnOfIgnoredState(env, path, read);
     return std::nullopt;
   }
   if (parsed.model_checkpoint_path().empty()) {

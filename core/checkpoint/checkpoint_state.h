@@ -30,6 +30,9 @@ inline constexpr std::string_view kDefaultStateFile = "checkpoint";
 // is the latest.
 Time TimeOfTimestamp(double seconds);
 
+// Warns that the file at `path` says nothing, and why.
+void WarnOfIgnoredState(const Env& env, const std::string& path, const absl::Status& why);
+
 // nullopt: no file, or one whose bytes are no state (a warning is logged). USAGE "Invalid checkpoint state loaded from
 // ..." for one without a model path (an empty file). What keeps it from being read is the error. Relative paths come
 // back with the directory prepended.
