@@ -283,6 +283,9 @@ TEST_F(CheckTest, WhatTakesTooLongIsSavedAsItWasPlayed) {
   EXPECT_EQ(replayed.code, 1) << replayed.out;
   EXPECT_THAT(replayed.out, HasSubstr("crash.timeout"));
   EXPECT_THAT(replayed.out, HasSubstr("failures/crash.timeout-long.json --only long --play-limit 1s\n"));
+  const Ran saved = Run("$VIGIL check --suite saved --play-limit 1s --annotations none");
+  EXPECT_EQ(saved.code, 1) << saved.err;
+  EXPECT_THAT(saved.out, HasSubstr("failures/crash.timeout-long.json --only long --play-limit 1s\n"));
   EXPECT_THAT(Run("$VIGIL replay long.json --play-limit soon").err, HasSubstr("--play-limit: expected a time"));
 }
 

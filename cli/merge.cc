@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "fmt/format.h"
 #include "vigil/cli/campaign_plan.h"
 #include "vigil/cli/commands.h"
@@ -77,8 +79,11 @@ class MergeRun {
 
   int Run() {
     if (!arguments_.corpus.empty()) return RunCorpus();
-    if (!results_.CanWrite({{"--junit", arguments_.junit}, {"--html", arguments_.html}}, Inputs())) return kMisuse;
-    for (const std::string& path : arguments_.paths) Read(path);
+    std::vector<Found> found;
+    for (const std::string& path : arguments_.paths) found.push_back(Find(path));
+    if (!results_.CanWrite({{"--junit", arguments_.junit}, {"--html", arguments_.html}}, InputsOf(found)))
+      return kMisuse;
+    for (const Found& one : found) Read(one);
     if (results_.stopped()) return results_.End(false);
     if (states_.empty()) {
       results_.Fail("there is no state of a shard that can be used; nothing was merged");
@@ -100,6 +105,14 @@ class MergeRun {
   }
 
  private:
+  // What is at a path of the command line: paths of files.
+  struct Found {
+    std::string path;
+    absl::Status status = {};  // why there is nothing
+    std::vector<std::string> states = {};
+    std::string plan = {};  // "" = there is none
+  };
+
   bool HasCorpus(const std::string& folder, std::string_view suite) {
     return CodeOf(results_.files().Stat(properties::CorpusPath(folder, suite)).status()) != Code::kNotFound;
   }
@@ -129,40 +142,45 @@ class MergeRun {
                                all.Least().size(), before, all.pairs()));
   }
 
+  Found Find(const std::string& path) {
+    Found found{.path = path};
+    const absl::StatusOr<FileInfo> info = results_.files().Stat(path);
+    if (info.ok() && !info->is_directory) {
+      found.states.push_back(path);
+      return found;
+    }
+    const absl::StatusOr<std::vector<std::string>> names = info.ok() ? results_.files().List(path) : info.status();
+    found.status = names.status();
+    if (!names.ok()) return found;
+    for (const std::string& name : *names) {
+      if (name == kPlanName) found.plan = JoinPath(path, name);
+      if (name.ends_with(kStateSuffix)) found.states.push_back(JoinPath(path, name));
+    }
+    return found;
+  }
+
   // The folder of failures, and each file that Read() reads. A report may lie beside the states.
-  std::vector<std::string> Inputs() {
+  std::vector<std::string> InputsOf(const std::vector<Found>& found) const {
     std::vector<std::string> inputs = {arguments_.failures};
-    for (const std::string& path : arguments_.paths) {
-      const absl::StatusOr<std::vector<std::string>> names = results_.files().List(path);
-      if (!names.ok()) {
-        inputs.push_back(path);
-        continue;
-      }
-      for (const std::string& name : *names) {
-        if (name == kPlanName || name.ends_with(kStateSuffix)) inputs.push_back(JoinPath(path, name));
-      }
+    for (const Found& one : found) {
+      if (!one.status.ok()) inputs.push_back(one.path);
+      if (!one.plan.empty()) inputs.push_back(one.plan);
+      inputs.insert(inputs.end(), one.states.begin(), one.states.end());
     }
     return inputs;
   }
 
-  void Read(const std::string& path) {
-    const absl::StatusOr<FileInfo> info = results_.files().Stat(path);
-    if (!info.ok()) return Cannot(path, info.status());
-    if (!info->is_directory) return ReadState(path);
-    const absl::StatusOr<std::vector<std::string>> names = results_.files().List(path);
-    if (!names.ok()) return Cannot(path, names.status());
-    bool any = false;
-    for (const std::string& name : *names) {
+  void Read(const Found& found) {
+    if (!found.status.ok()) return Cannot(found.path, found.status);
+    if (!found.plan.empty()) ReadPlanOf(found.plan);
+    for (const std::string& state : found.states) {
       if (results_.stopped()) return;
-      if (name == kPlanName) ReadPlanOf(JoinPath(path, name));
-      if (!name.ends_with(kStateSuffix)) continue;
-      any = true;
-      ReadState(JoinPath(path, name));
+      ReadState(state);
     }
-    if (!any) {
+    if (found.states.empty()) {
       results_.Fail(fmt::format(
           "in {} there is no file with the name x{}; name the folder in which vigil check --state keeps them",
-          replays::Quoted(path), kStateSuffix));
+          replays::Quoted(found.path), kStateSuffix));
     }
   }
 
@@ -202,7 +220,8 @@ class MergeRun {
         continue;
       }
       failure.file = *path;
-      failure.line = properties::ReplayLine(*path, {.plant = report.key.plant, .player = report.key.player});
+      failure.line = properties::ReplayLine(
+          *path, {.plant = report.key.plant, .player = report.key.player, .play_limit = failure.play_limit});
     }
   }
 

@@ -58,6 +58,14 @@ TEST_F(MergeTest, IsTheSameHoweverTheCampaignWasCutUp) {
   EXPECT_EQ(Merged("again eight one", "1"), whole);
 }
 
+TEST_F(MergeTest, TheLineBelowAFindingNamesThePlayLimitOfItsShard) {
+  if (Run("$VIGIL check --planted list").code != 0) return;  // a release has none
+  constexpr char kLoops[] = "--plant session.loops_in_close --play-limit 1s";
+  Shard("slow", "8..8", kLoops);
+  const std::string line = fmt::format("vigil replay failures/crash.timeout-random_8.json {}", kLoops);
+  EXPECT_THAT(Merged("slow", "1"), HasSubstr(line + "\n"));
+}
+
 // A process that is killed, and another that goes on.
 TEST_F(MergeTest, IsTheSameAfterAKillAndAResumption) {
   if (Run("$VIGIL check --planted list").code != 0) return;  // a release has none

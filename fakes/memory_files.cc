@@ -208,22 +208,6 @@ void MemoryFiles::FailOnce(FileOp op, int call, absl::Status error) {
   };
 }
 
-std::string MemoryFiles::CleanPath(std::string_view path) {
-  std::string out;
-  out.reserve(path.size());
-  std::size_t at = 0;
-  while (at < path.size()) {
-    const std::size_t slash = std::min(path.find('/', at), path.size());
-    const std::string_view part = path.substr(at, slash - at);
-    if (!part.empty() && part != ".") {
-      if (!out.empty() || path.front() == '/') out += '/';
-      out += part;
-    }
-    at = slash + 1;
-  }
-  return out;
-}
-
 void MemoryFiles::Clear() { nodes_.clear(); }
 
 std::map<std::string, std::string> MemoryFiles::Contents() const {

@@ -51,8 +51,6 @@ class MemoryFiles final : public Files {
   bool FlipBit(const std::string& path, std::uint64_t bit);
   // Everything is gone; open files go on for themselves.
   void Clear();
-  // `path` without "//", "/./", a leading "./" and a trailing "/": equal for equal files.
-  static std::string CleanPath(std::string_view path);
   // Every file with its content, by path, for assertions.
   std::map<std::string, std::string> Contents() const;
 

@@ -14,8 +14,6 @@ namespace {
 constexpr std::array<std::string_view, 5> kTornLabels = {"nothing", "1/4", "2/4", "3/4", "all"};
 constexpr std::array<std::string_view, 2> kNameLabels = {"undone", "done"};
 
-std::string Clean(const std::string& path) { return fakes::MemoryFiles::CleanPath(path); }
-
 // Moves the entries below a directory with it.
 template <typename Map>
 void MoveBelow(Map& map, const std::string& from, const std::string& to) {
@@ -69,7 +67,7 @@ class DiskFile final : public File {
 };
 
 absl::StatusOr<std::unique_ptr<File>> Disk::Open(const std::string& path, OpenMode mode) {
-  std::string clean = Clean(path);
+  std::string clean = CleanPath(path);
   if (mode == OpenMode::kRead) {
     const auto known = journal_.contents_.find(clean);
     VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<File> file, inner_.Open(path, mode));
@@ -119,14 +117,14 @@ void Disk::SyncHasFailed(File& file) {
 
 absl::Status Disk::SyncDirectory(const std::string& directory) {
   VIGIL_RETURN_IF_ERROR(inner_.SyncDirectory(directory));
-  const std::string clean = Clean(directory);
+  const std::string clean = CleanPath(directory);
   SyncNames(clean.empty() && directory.starts_with('/') ? "/" : clean);
   return absl::OkStatus();
 }
 
 absl::Status Disk::Rename(const std::string& from, const std::string& to) {
-  const std::string source = Clean(from);
-  const std::string target = Clean(to);
+  const std::string source = CleanPath(from);
+  const std::string target = CleanPath(to);
   const absl::StatusOr<FileInfo> info = inner_.Stat(from);
   if (source == target || !info.ok()) return inner_.Rename(from, to);
   VIGIL_ASSIGN_OR_RETURN(const bool replaces, Exists(inner_, to));
@@ -167,7 +165,7 @@ absl::Status Disk::Rename(const std::string& from, const std::string& to) {
 }
 
 absl::Status Disk::Remove(const std::string& path) {
-  const std::string clean = Clean(path);
+  const std::string clean = CleanPath(path);
   const absl::StatusOr<FileInfo> info = inner_.Stat(path);
   const auto known = journal_.names_.find(clean);
   std::optional<Name> removed;
@@ -188,7 +186,7 @@ absl::Status Disk::Remove(const std::string& path) {
 }
 
 absl::Status Disk::MakeDirectory(const std::string& path) {
-  const std::string clean = Clean(path);
+  const std::string clean = CleanPath(path);
   std::vector<std::string> made;
   for (std::size_t end = 0; end < clean.size();) {
     end = std::min(clean.find('/', end + 1), clean.size());

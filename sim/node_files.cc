@@ -297,7 +297,7 @@ absl::Status NodeFiles::SyncDirectory(const std::string& directory) {
 void NodeFiles::NoteChange(const std::string& path, bool made) {
   if (!IsShared(path)) return;
   World& world = node_.world_;
-  world.shared_disk().changes.push_back({world.scheduler().now(), &node_, fakes::MemoryFiles::CleanPath(path), made});
+  world.shared_disk().changes.push_back({world.scheduler().now(), &node_, CleanPath(path), made});
 }
 
 bool NodeFiles::IsThere(const std::string& path) {
@@ -307,7 +307,7 @@ bool NodeFiles::IsThere(const std::string& path) {
 // What this node did itself it sees at once.
 std::vector<std::string> NodeFiles::AsBefore(Duration by, const std::string& directory,
                                              const std::vector<std::string>& now) {
-  const std::string above = fakes::MemoryFiles::CleanPath(directory) + "/";
+  const std::string above = CleanPath(directory) + "/";
   const Duration since = node_.world_.scheduler().now() - by;
   std::set<std::string> names(now.begin(), now.end());
   const std::vector<SharedDisk::NameChange>& changes = node_.world_.shared_disk().changes;

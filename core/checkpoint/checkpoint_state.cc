@@ -52,6 +52,14 @@ bool IsDataFile(std::string_view name, std::string_view base) {
   return std::ranges::equal(name, kPattern, [](char c, char wanted) { return wanted == '#' || c == wanted; });
 }
 
+// Of the file that makes the checkpoint: its index, or the first of TensorFlow's first format.
+absl::StatusOr<FileInfo> InfoOf(Files& files, const std::string& prefix) {
+  const absl::StatusOr<FileInfo> index = files.Stat(IndexFileName(prefix));
+  if (CodeOf(index.status()) != Code::kNotFound) return index;
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> shards, V1ShardsOf(files, prefix));
+  return files.Stat(shards.front());
+}
+
 // Another process may be deleting it, too.
 absl::Status RemoveIfThere(Files& files, const std::string& path) {
   const absl::Status removed = files.Remove(path);
@@ -59,6 +67,11 @@ absl::Status RemoveIfThere(Files& files, const std::string& path) {
 }
 
 }  // namespace
+
+void WarnOfIgnoredState(const Env& env, const std::string& path, const absl::Status& why) {
+  env.log->Write(Severity::kWarning, fmt::format("{}: {}", path, MessageOf(why)));
+  env.log->Write(Severity::kWarning, fmt::format("{}: Checkpoint ignored", path));
+}
 
 absl::StatusOr<std::optional<CheckpointState>> GetCheckpointState(const Env& env, const std::string& directory,
                                                                   std::string_view state_file) {
@@ -71,8 +84,7 @@ absl::StatusOr<std::optional<CheckpointState>> GetCheckpointState(const Env& env
   proto::CheckpointState parsed;
   const absl::Status read = ParseProtoText(*text, &parsed, UnknownFields::kRefused);
   if (!read.ok()) {
-    env.log->Write(Severity::kWarning, fmt::format("{}: {}", path, MessageOf(read)));
-    env.log->Write(Severity::kWarning, fmt::format("{}: Checkpoint ignored", path));
+    WarnOfIgnoredState(env, path, read);
     return std::nullopt;
   }
   if (parsed.model_checkpoint_path().empty()) {
@@ -142,16 +154,16 @@ absl::StatusOr<std::optional<std::string>> LatestCheckpoint(const Env& env, cons
 }
 
 absl::StatusOr<bool> CheckpointExists(const Env& env, const std::string& prefix) {
-  VIGIL_ASSIGN_OR_RETURN(const bool has_index, Exists(*env.files, IndexFileName(prefix)));
-  if (has_index) return true;
-  return Exists(*env.files, prefix);
+  const absl::Status status = InfoOf(*env.files, prefix).status();
+  if (CodeOf(status) == Code::kNotFound) return false;
+  VIGIL_RETURN_IF_ERROR(status);
+  return true;
 }
 
 absl::StatusOr<std::vector<Time>> GetCheckpointMtimes(const Env& env, const std::vector<std::string>& prefixes) {
   std::vector<Time> out;
   for (const std::string& prefix : prefixes) {
-    absl::StatusOr<FileInfo> info = env.files->Stat(IndexFileName(prefix));
-    if (CodeOf(info.status()) == Code::kNotFound) info = env.files->Stat(prefix);
+    const absl::StatusOr<FileInfo> info = InfoOf(*env.files, prefix);
     if (CodeOf(info.status()) == Code::kNotFound) continue;
     VIGIL_RETURN_IF_ERROR(info.status());
     out.push_back(info->modified);

@@ -30,6 +30,9 @@ inline constexpr std::string_view kDefaultStateFile = "checkpoint";
 // is the latest.
 Time TimeOfTimestamp(double seconds);
 
+// Warns that the file at `path` says nothing, and why.
+void WarnOfIgnoredState(const Env& env, const std::string& path, const absl::Status& why);
+
 // nullopt: no file, or one whose bytes are no state (a warning is logged). USAGE "Invalid checkpoint state loaded from
 // ..." for one without a model path (an empty file). What keeps it from being read is the error. Relative paths come
 // back with the directory prepended.
@@ -56,7 +59,8 @@ absl::Status UpdateCheckpointState(const Env& env, const std::string& directory,
 absl::StatusOr<std::optional<std::string>> LatestCheckpoint(const Env& env, const std::string& directory,
                                                             std::string_view state_file = kDefaultStateFile);
 
-// Whether a checkpoint of that prefix exists (its .index, or a file of that very name). Errors as Exists.
+// Whether a checkpoint of that prefix exists: its .index; or of TensorFlow's first format a file of that very name, or
+// one that "model-7-?????-of-00002" stands for. Errors as Exists.
 absl::StatusOr<bool> CheckpointExists(const Env& env, const std::string& prefix);
 
 // When each was written. Those that are gone are left out: there may be fewer times than prefixes. The file seam's

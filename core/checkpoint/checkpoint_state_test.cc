@@ -114,6 +114,25 @@ TEST_F(CheckpointStateTest, ACheckpointIsItsIndexOrABareFile) {
   EXPECT_TRUE(*CheckpointExists(fake_.env(), "/d/m-2"));
 }
 
+// TensorFlow's first format, of several shards: its savers say them all in one path.
+TEST_F(CheckpointStateTest, ACheckpointIsTheShardsThatItsPathStandsFor) {
+  const std::string all = "/d/m-7-" + std::string(5, '?') + "-of-00002";
+  for (const char* const other : {"/d/m-7-00000-of-00003", "/d/m-7-00000-of-00002.tmp", "/d/m-70-00000-of-00002"}) {
+    Write(other, "");
+  }
+  EXPECT_FALSE(*CheckpointExists(fake_.env(), all));
+  EXPECT_FALSE(*CheckpointExists(fake_.env(), "/nowhere/" + Basename(all)));
+  EXPECT_TRUE(GetCheckpointMtimes(fake_.env(), {all})->empty());
+  Write("/d/m-7-00001-of-00002", "");
+  fake_.clock.Advance(std::chrono::seconds(3));
+  const Time first = fake_.clock.Now();
+  Write("/d/m-7-00000-of-00002", "");
+  EXPECT_TRUE(*CheckpointExists(fake_.env(), all));
+  EXPECT_EQ(*GetCheckpointMtimes(fake_.env(), {all, "/d/none"}), std::vector<Time>({first}));
+  ASSERT_EQ(Text(UpdateCheckpointState(fake_.env(), "/d", {.model_checkpoint_path = all})), "OK");
+  EXPECT_EQ(Newest("/d"), all);
+}
+
 TEST(MetaGraphFileNameTest, IsOneForAllShards) {
   const std::pair<const char*, const char*> names[] = {
       {"/d/m-7", "/d/m-7.meta"},

@@ -36,23 +36,11 @@ std::string_view StepText(std::string_view prefix, std::string_view save_path) {
   return prefix.find_first_not_of("0123456789") == std::string_view::npos ? prefix : "";
 }
 
-// "/a//./b" -> "/a/b/"
-std::string Plain(std::string_view path) {
-  std::string out = path.starts_with('/') ? "/" : "";
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find('/'), path.size());
-    const std::string_view part = path.substr(0, end);
-    path.remove_prefix(std::min(end + 1, path.size()));
-    if (!part.empty() && part != ".") out.append(part).append("/");
-  }
-  return out;
-}
-
 // Of a directory that is spelled in two ways, too: who deletes the one deletes the other.
 bool AreSame(Files& files, const std::string& a, const std::string& b) {
   if (a == b) return true;
   if (Basename(a) != Basename(b)) return false;
-  if (Plain(a) == Plain(b)) return true;
+  if (CleanPath(a) == CleanPath(b)) return true;
   const absl::StatusOr<FileInfo> of_a = files.Stat(IndexFileName(a));
   const absl::StatusOr<FileInfo> of_b = files.Stat(IndexFileName(b));
   const bool known = of_a.ok() && of_b.ok() && of_a->identity != FileInfo().identity;

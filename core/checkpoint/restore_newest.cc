@@ -79,9 +79,7 @@ absl::StatusOr<std::optional<CheckpointState>> FindCheckpoints(const Env& env, c
   const std::string path = JoinPath(directory, state_file);
   if (!fallback && !state.ok() && !IsInvalidState(state.status())) {
     // As TensorFlow: what keeps it from being read now is as good as no file.
-    for (const std::string& text : {std::string(MessageOf(state.status())), std::string("Checkpoint ignored")}) {
-      env.log->Write(Severity::kWarning, fmt::format("{}: {}", path, text));
-    }
+    WarnOfIgnoredState(env, path, state.status());
     return std::nullopt;
   }
   if (!fallback || says_something || (!state.ok() && !IsInvalidState(state.status()))) return state;

@@ -60,6 +60,9 @@ TEST(Files, PathsAreJoinedAndTakenApart) {
   EXPECT_EQ(Dirname("a"), "");
   EXPECT_EQ(Basename("/a/b"), "b");
   EXPECT_EQ(Basename("b"), "b");
+  EXPECT_EQ(CleanPath("/a//./b/"), "/a/b");
+  EXPECT_EQ(CleanPath("./a/../b"), "a/../b");
+  EXPECT_EQ(CleanPath("/"), "");
 }
 
 TEST(Files, AFileLargerThanOneReadIsReadWhole) {

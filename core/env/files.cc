@@ -75,6 +75,22 @@ std::string JoinPath(std::string_view directory, std::string_view name) {
   return out;
 }
 
+std::string CleanPath(std::string_view path) {
+  std::string out;
+  out.reserve(path.size());
+  std::size_t at = 0;
+  while (at < path.size()) {
+    const std::size_t slash = std::min(path.find('/', at), path.size());
+    const std::string_view part = path.substr(at, slash - at);
+    if (!part.empty() && part != ".") {
+      if (!out.empty() || path.front() == '/') out += '/';
+      out += part;
+    }
+    at = slash + 1;
+  }
+  return out;
+}
+
 std::string Dirname(std::string_view path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string_view::npos) return "";

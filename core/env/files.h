@@ -111,6 +111,8 @@ absl::Status SyncParents(Files& files, const std::string& directory);
 std::string JoinPath(std::string_view directory, std::string_view name);  // an absolute `name` stays as it is
 std::string Dirname(std::string_view path);                               // "" if there is none
 std::string Basename(std::string_view path);
+// Without "//", "/./", a leading "./" and a trailing "/": equal for equal files. ".." stays as it is.
+std::string CleanPath(std::string_view path);
 
 }  // namespace vigil
 

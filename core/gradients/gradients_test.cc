@@ -135,13 +135,32 @@ TEST_F(GradientsTest, AnOpWithoutAGradientIsNamed) {
       << "nothing was left behind in the builder";
 }
 
-TEST_F(GradientsTest, OfAGatherOfBatchesThereIsNoneHere) {
+TEST_F(GradientsTest, OfAGatherOfBatches) {
   const Output x = b_.Const("c", Tensor::Vector<float>({0, 1, 2, 3, 4, 5}).Reshaped(Shape({2, 3})));
-  const Output indices = b_.Const("c", Tensor::Vector<std::int32_t>({2, 0}));
+  const Output one_each = b_.Const("c", Tensor::Vector<std::int64_t>({2, 0}));
+  const Output two_each = b_.Const("c", Tensor::Vector<std::int32_t>({2, 2, 0, 1}).Reshaped(Shape({2, 2})));
   const Output axis = b_.Const("c", Tensor::Scalar<std::int32_t>(1));
-  const Output rows =
-      b_.Op("GatherV2", {x, indices, axis}, {.name = "rows", .attrs = {{"batch_dims", std::int64_t{1}}}});
-  EXPECT_EQ(ErrorOf(rows, {x}), "UNIMPLEMENTED: 'rows' (GatherV2): with batch_dims it has no gradient here");
+  for (const std::int64_t batch_dims : {1, -1}) {
+    const Attrs attrs{{"batch_dims", batch_dims}};
+    const auto gradient = [&](Output indices) {
+      return (*Gradients(b_, b_.Op("Square", {b_.Op("GatherV2", {x, indices, axis}, {.attrs = attrs})}), {x}))[0];
+    };
+    EXPECT_EQ(Values(gradient(one_each)), (std::vector<float>{0, 0, 4, 6, 0, 0})) << batch_dims;
+    if (batch_dims > 0) {
+      EXPECT_EQ(Values(gradient(two_each)), (std::vector<float>{0, 0, 8, 6, 8, 0}));
+    }
+  }
+}
+
+TEST_F(GradientsTest, OfAGatherOfBatchesThatAreEmpty) {
+  const Output axis = b_.Const("c", Tensor::Scalar<std::int32_t>(1));
+  const Attrs attrs{{"batch_dims", std::int64_t{1}}};
+  for (const std::int64_t batches : {0, 2}) {
+    const Output x = b_.Const("c", Tensor(DType::kFloat, Shape({batches, 3})));
+    const Output none = b_.Const("c", Tensor(DType::kInt32, Shape({batches, 0})));
+    const Output rows = b_.Op("GatherV2", {x, none, axis}, {.attrs = attrs});
+    EXPECT_EQ(Values((*Gradients(b_, rows, {x}))[0]), std::vector<float>(static_cast<std::size_t>(batches) * 3));
+  }
 }
 
 TEST_F(GradientsTest, WhatIsNotInTheGraphIsRefused) {

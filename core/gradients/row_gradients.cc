@@ -1,7 +1,8 @@
 // Gradients of ops that pick or add up rows: IndexedSlices, where rows of the first axis are picked.
-#include <fmt/format.h>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
-#include "vigil/core/base/code.h"
 #include "vigil/core/gradients/families.h"
 
 namespace vigil {
@@ -26,25 +27,40 @@ Gradient PickedRowsOf(GradientCall& g, Output shape) {
 
 Gradient PickedRows(GradientCall& g) { return PickedRowsOf(g, g.ShapeOf(g.in(0))); }
 
-// Along another axis: that axis is brought to the front, its rows are added up, and it goes back.
+// Along another axis, or of batches: the dimensions are taken together to [batches, before the axis, axis, behind it].
+// The axis is brought behind the batches, and the rows of all batches are added up at once: those of batch i begin at i
+// times the length of the axis.
 Output PickedAlong(GradientCall& g) {
   const Output shape = g.ShapeOf(g.in(0));
-  const Output rank = g.Op("Size", {shape});
-  const Output given = g.Op("Reshape", {g.Cast(g.in(2), DType::kInt32), g.Ints({1})});
-  const Output axis = g.Op("FloorMod", {given, rank});
-  const Output next = g.Op("AddV2", {axis, g.Int(1)});
-  const Output count = g.Op("Reshape", {g.Op("Size", {g.in(1)}), g.Ints({1})});
-  const Output before = g.Op("Slice", {shape, g.Ints({0}), axis});
-  const Output values = g.Op("ConcatV2", {before, count, Tail(g, shape, next), g.Int(0)});
+  const Output indices_shape = g.ShapeOf(g.in(1));
+  const auto concat = [&g](std::vector<Output> parts) {
+    parts.push_back(g.Int(0));
+    return g.Op("ConcatV2", std::move(parts));
+  };
+  const auto product = [&g](Output of, Output begin, Output size) {
+    return g.Op("Prod", {g.Op("Slice", {of, begin, size}), g.Ints({0})}, {{"keep_dims", true}});
+  };
   const auto scalar = [&g](Output one) { return g.Op("Reshape", {one, g.Ints({})}); };
-  const Output first = g.Op("Range", {g.Int(0), scalar(axis), g.Int(1)});
-  const Output last = g.Op("Range", {scalar(next), rank, g.Int(1)});
-  const Output perm = g.Op("ConcatV2", {axis, first, last, g.Int(0)});
-  const Output rows = g.Op("Transpose", {g.Op("Reshape", {g.grad(), values}), perm});
-  const Output indices = g.Op("Reshape", {g.in(1), g.Ints({-1})});
-  const Output length = g.Op("Reshape", {g.Op("Slice", {shape, axis, g.Ints({1})}), g.Ints({})});
-  const Output sums = g.Op("UnsortedSegmentSum", {rows, indices, length});
-  return g.Op("Transpose", {sums, g.Op("InvertPermutation", {perm})});
+  const Output given = g.Op("Reshape", {g.Cast(g.in(2), DType::kInt32), g.Ints({1})});
+  const Output axis = g.Op("FloorMod", {given, g.Op("Size", {shape})});
+  const auto dims = static_cast<std::int32_t>(g.attr_or<std::int64_t>("batch_dims", 0));
+  const Output batch_dims = dims >= 0 ? g.Ints({dims}) : g.Op("AddV2", {g.Ints({dims}), g.Op("Size", {indices_shape})});
+  const Output batches = product(shape, g.Ints({0}), batch_dims);
+  const Output before = product(shape, batch_dims, g.Op("Sub", {axis, batch_dims}));
+  const Output length = g.Op("Slice", {shape, axis, g.Ints({1})});
+  const Output next = g.Op("AddV2", {axis, g.Int(1)});
+  const Output rest = g.Ints({-1});
+  const Output behind = product(shape, next, rest);
+  const Output picked = product(indices_shape, batch_dims, rest);
+  const Output values = g.Op("Reshape", {g.grad(), concat({batches, before, picked, behind})});
+  const Output rows = g.Op("Transpose", {values, g.Ints({0, 2, 1, 3})});
+  const Output number = g.Op("Range", {g.Int(0), scalar(batches), g.Int(1)});
+  const Output first = g.Op("Reshape", {g.Op("Mul", {number, length}), concat({batches, g.Ints({1})})});
+  const Output indices =
+      g.Op("AddV2", {g.Op("Reshape", {g.in(1), concat({batches, picked})}), g.Cast(first, g.type_of(g.in(1)))});
+  const Output sums = g.Op("UnsortedSegmentSum", {rows, indices, scalar(g.Op("Mul", {batches, length}))});
+  const Output apart = g.Op("Reshape", {sums, concat({batches, length, before, behind})});
+  return g.Op("Reshape", {g.Op("Transpose", {apart, g.Ints({0, 2, 1, 3})}), shape});
 }
 
 // Of a resource variable, whose shape its handle tells.
@@ -56,11 +72,6 @@ std::vector<Gradient> ResourceGatherGradient(GradientCall& g) {
 std::vector<Gradient> GatherGradient(GradientCall& g) { return {PickedRows(g), Gradient()}; }
 
 std::vector<Gradient> GatherV2Gradient(GradientCall& g) {
-  if (g.attr_or<std::int64_t>("batch_dims", 0) != 0) {
-    g.builder().Fail(MakeStatus(
-        Code::kUnimplemented, fmt::format("'{}' (GatherV2): with batch_dims it has no gradient here", g.node().name)));
-    return {Gradient(), Gradient(), Gradient()};
-  }
   const Tensor* const axis = g.constant(2);
   double number = 1;
   const bool first = axis != nullptr && axis->AsNumber(&number) && number == 0;

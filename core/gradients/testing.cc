@@ -251,6 +251,12 @@ void AddRows(std::vector<DifferentiableCase>& all) {
   all.push_back(With("GatherV2", {Signed({3, 2})}, {picked, IntScalar(0)}));
   all.push_back(With("GatherV2", {Signed({2, 3, 2})}, {picked, IntScalar(1)}));
   all.push_back(With("GatherV2", {Signed({2, 3})}, {picked, IntScalar(-1)}));
+  for (const std::int64_t batch_dims : {1, -1}) {
+    const Attrs batches{{"batch_dims", batch_dims}};
+    all.push_back(With("GatherV2", {Signed({2, 3})}, {picked, IntScalar(1)}, batches));
+    all.push_back(With("GatherV2", {Signed({2, 2, 3, 2})}, {picked, IntScalar(2)}, batches));
+  }
+  all.push_back(With("GatherV2", {Signed({2, 2, 2, 3})}, {picked, IntScalar(-1)}, {{"batch_dims", std::int64_t{2}}}));
   all.push_back({"ResourceGather",
                  {Signed({3, 2})},
                  [picked](Builder& b, const Inputs& in) {

@@ -116,6 +116,27 @@ absl::Status OfPart(const absl::Status& status, const std::string& prefix) {
                                 MessageOf(status)));
 }
 
+// The index of all parts together: the values of each are a shard.
+absl::StatusOr<BundleIndex> IndexOfParts(Files& files, const std::vector<std::string>& parts,
+                                         const std::string& prefix) {
+  BundleIndex merged;
+  merged.shards = static_cast<int>(parts.size());
+  for (int shard = 0; shard < merged.shards; ++shard) {
+    const std::string& part = parts[static_cast<std::size_t>(shard)];
+    absl::StatusOr<BundleIndex> read = ReadBundleIndex(files, part);
+    if (!read.ok()) return OfPart(read.status(), prefix);
+    if (read->shards != 1) return DataLoss("a part of a checkpoint has shards itself", IndexFileName(part));
+    if (read->format != BundleFormat::kTensorFlow) {
+      return BadItem(
+          "{} was written by an earlier version of this library, and cannot be a part of checkpoint {}: all "
+          "tasks must run one version when they save",
+          IndexFileName(part), prefix);
+    }
+    VIGIL_RETURN_IF_ERROR(MergeEntries(*std::move(read), shard, prefix, &merged));
+  }
+  return merged;
+}
+
 }  // namespace
 
 std::string IndexFileName(std::string_view prefix) { return fmt::format("{}.index", prefix); }
@@ -151,6 +172,7 @@ absl::Status WriteBundlePartItems(const Env& env, const std::string& prefix, con
   VIGIL_RETURN_IF_ERROR(data.status());
   absl::Status status = WriteData(*data, items, syncing == Syncing::kYes, &index);
   if (status.ok()) status = WriteBundleIndex(env, prefix, index, Syncing::kNo);
+  if (!status.ok()) env.files->Remove(data->path()).IgnoreError();
   return OfPart(status, prefix);
 }
 
@@ -160,24 +182,15 @@ absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts,
     return MakeStatus(Code::kInvalidArgument, fmt::format("Checkpoint {} cannot be made of no parts", prefix));
   }
   Files& files = *env.files;
-  BundleIndex merged;
-  merged.shards = static_cast<int>(parts.size());
   std::vector<std::string> data;
-  for (int shard = 0; shard < merged.shards; ++shard) {
-    const std::string& part = parts[static_cast<std::size_t>(shard)];
-    absl::StatusOr<BundleIndex> read = ReadBundleIndex(files, part);
-    if (!read.ok()) return OfPart(read.status(), prefix);
-    if (read->shards != 1) return DataLoss("a part of a checkpoint has shards itself", IndexFileName(part));
-    if (read->format != BundleFormat::kTensorFlow) {
-      return BadItem(
-          "{} was written by an earlier version of this library, and cannot be a part of checkpoint {}: all "
-          "tasks must run one version when they save",
-          IndexFileName(part), prefix);
-    }
-    VIGIL_RETURN_IF_ERROR(MergeEntries(*std::move(read), shard, prefix, &merged));
-    data.push_back(DataFileName(part, 0, 1));
+  for (const std::string& part : parts) data.push_back(DataFileName(part, 0, 1));
+  absl::StatusOr<BundleIndex> merged = IndexOfParts(files, parts, prefix);
+  absl::Status status = merged.status();
+  if (status.ok()) {
+    status = OfPart(PublishBundle(env, data, *std::move(merged), prefix, syncing), prefix);
+  } else {
+    for (const std::string& path : data) files.Remove(path).IgnoreError();
   }
-  const absl::Status published = OfPart(PublishBundle(env, data, std::move(merged), prefix, syncing), prefix);
   // What cannot be cleaned up does no harm.
   std::set<std::string> directories;
   for (const std::string& part : parts) {
@@ -185,7 +198,7 @@ absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts,
     if (Dirname(part) != Dirname(prefix)) directories.insert(Dirname(part));
   }
   for (const std::string& directory : directories) files.Remove(directory).IgnoreError();
-  return published;
+  return status;
 }
 
 absl::Status VerifyBundle(Files& files, const std::string& prefix) {

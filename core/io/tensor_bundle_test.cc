@@ -14,6 +14,7 @@ namespace {
 using fakes::Text;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 class TensorBundleTest : public testing::Test {
  protected:
@@ -161,11 +162,15 @@ TEST_F(TensorBundleTest, APartThatIsLostMeansToSaveAgain) {
     const absl::Status merged = MergeBundles(fake_.env(), {"/d/p_temp/part-0", "/d/p_temp/part-1"}, "/d/p");
     EXPECT_EQ(CodeOf(merged), Code::kAborted);
     EXPECT_THAT(std::string(MessageOf(merged)), HasSubstr(lost));
-    EXPECT_FALSE(*Exists(fake_.files, "/d/p.index"));
-    for (const char* left : {"/d/p_temp/part-0.index", "/d/p_temp/part-0.data-00000-of-00001", "/d/p_temp/part-1.index",
-                             "/d/p_temp/part-1.data-00000-of-00001"}) {
-      fake_.files.Remove(left).IgnoreError();
-    }
+    EXPECT_THAT(*fake_.files.List("/d"), IsEmpty()) << "what is worth nothing any more is gone";
+  }
+}
+
+TEST_F(TensorBundleTest, APartThatCannotBeWrittenLeavesNothing) {
+  for (const fakes::FileOp op : {fakes::FileOp::kAppend, fakes::FileOp::kRename}) {
+    fake_.files.FailOnce(op, 1, MakeStatus(Code::kResourceExhausted, "no space"));
+    EXPECT_EQ(CodeOf(WriteBundlePart(fake_.env(), "/d/p_temp/part-0", some_)), Code::kResourceExhausted);
+    EXPECT_THAT(*fake_.files.List("/d/p_temp"), IsEmpty());
   }
 }
 
@@ -176,7 +181,7 @@ TEST_F(TensorBundleTest, PartsOfOneCheckpointShareNoKey) {
   const absl::Status merged = MergeBundles(fake_.env(), {"/d/p_temp/part-0", "/d/p_temp/part-1"}, "/d/p");
   EXPECT_EQ(CodeOf(merged), Code::kInvalidArgument);
   EXPECT_EQ(MessageOf(merged), "Two parts of checkpoint /d/p have key same");
-  EXPECT_FALSE(*Exists(fake_.files, "/d/p.index"));
+  EXPECT_THAT(*fake_.files.List("/d"), IsEmpty());
 }
 
 }  // namespace

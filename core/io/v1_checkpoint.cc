@@ -22,18 +22,6 @@ bool Matches(std::string_view name, std::string_view pattern) {
   return std::ranges::equal(name, pattern, [](char c, char wanted) { return wanted == kAnyCharacter || c == wanted; });
 }
 
-absl::StatusOr<std::vector<std::string>> ShardsOf(Files& files, const std::string& name) {
-  if (name.find(kAnyCharacter) == name.npos) return std::vector<std::string>{name};
-  const std::string directory = Dirname(name);
-  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(directory.empty() ? "." : directory));
-  std::vector<std::string> out;
-  for (const std::string& each : names) {
-    if (Matches(each, Basename(name))) out.push_back(JoinPath(directory, each));
-  }
-  if (out.empty()) return MakeStatus(Code::kNotFound, fmt::format("There are no files {}", name));
-  return out;
-}
-
 bool Parse(std::string_view bytes, proto::SavedTensorSlices* out) {
   return bytes.size() <= std::size_t{std::numeric_limits<int>::max()} &&
          out->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
@@ -56,8 +44,20 @@ std::optional<std::string> DecodeMeta(const proto::SavedSliceMeta& meta, BundleE
 
 }  // namespace
 
+absl::StatusOr<std::vector<std::string>> V1ShardsOf(Files& files, const std::string& name) {
+  if (name.find(kAnyCharacter) == name.npos) return std::vector<std::string>{name};
+  const std::string directory = Dirname(name);
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(directory.empty() ? "." : directory));
+  std::vector<std::string> out;
+  for (const std::string& each : names) {
+    if (Matches(each, Basename(name))) out.push_back(JoinPath(directory, each));
+  }
+  if (out.empty()) return MakeStatus(Code::kNotFound, fmt::format("There are no files {}", name));
+  return out;
+}
+
 absl::StatusOr<V1Checkpoint> V1Checkpoint::Open(Files& files, const std::string& name) {
-  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> paths, ShardsOf(files, name));
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> paths, V1ShardsOf(files, name));
   V1Checkpoint out;
   for (const std::string& path : paths) VIGIL_RETURN_IF_ERROR(out.AddShard(files, path));
   return out;

@@ -20,9 +20,13 @@
 
 namespace vigil {
 
+// The files that a name stands for: that very one, which need not be there, or of "model-7-?????-of-00002" those that
+// are, by name. NOT_FOUND: none is.
+absl::StatusOr<std::vector<std::string>> V1ShardsOf(Files& files, const std::string& name);
+
 class V1Checkpoint {
  public:
-  // `name` is the file, or says all shards: "model-7-?????-of-00002". `files` must outlive it.
+  // `name` as above. `files` must outlive it.
   static absl::StatusOr<V1Checkpoint> Open(Files& files, const std::string& name);
 
   // Type, shape and pieces of each tensor; each has pieces.

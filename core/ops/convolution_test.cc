@@ -179,5 +179,51 @@ TEST_F(ConvolutionTest, AFilterLargerThanTheImage) {
   Try(c, "larger, stride 2");
 }
 
+// With an even and an odd number of rows, of which some never lie on the image, and strides beyond it.
+TEST_F(ConvolutionTest, ADilationBeyondTheImageIsWhatPlainLoopsGive) {
+  for (const std::int64_t filter_rows : {2, 3, 4, 5}) {
+    for (const std::int64_t dilation : {3, 5, 6, 8, 9, 1000}) {
+      for (const std::int64_t stride : {1, 2, 3, 7}) {
+        for (const std::int64_t depth : {1, 9}) {
+          Try({.rows = 5,
+               .columns = 3,
+               .groups = 1,
+               .depth = depth,
+               .filters = 2,
+               .filter_rows = filter_rows,
+               .filter_columns = 2,
+               .row_stride = stride,
+               .column_stride = 1,
+               .row_dilation = dilation,
+               .column_dilation = dilation / 2,
+               .padding = "SAME"},
+              "rows, dilation, stride, depth " + std::to_string(filter_rows) + " " + std::to_string(dilation) + " " +
+                  std::to_string(stride) + " " + std::to_string(depth));
+        }
+      }
+    }
+  }
+}
+
+// Laid out whole, the image with what is around it would be larger than any tensor.
+TEST_F(ConvolutionTest, ADilationFarBeyondTheImageTakesNoMemoryForWhatIsBetween) {
+  constexpr std::int64_t kFar = 2'000'000'000;
+  for (const std::int64_t stride : {1, 2}) {
+    Try({.rows = 5,
+         .columns = 4,
+         .groups = 2,
+         .depth = 2,
+         .filters = 3,
+         .filter_rows = 3,
+         .filter_columns = 4,
+         .row_stride = stride,
+         .column_stride = stride,
+         .row_dilation = kFar,
+         .column_dilation = kFar,
+         .padding = "SAME"},
+        "stride " + std::to_string(stride));
+  }
+}
+
 }  // namespace
 }  // namespace vigil

@@ -66,6 +66,21 @@ TEST_F(StateOpsTest, OfAShapeThatIsPartlyKnownTheRestIsFree) {
   EXPECT_THAT(by_handle, HasSubstr("with shape [?,2] a value of shape [2,3]"));
 }
 
+// TensorFlow 2.21's: unlike Gather it holds each index against the rows, also where these have no elements.
+TEST_F(StateOpsTest, RowsOfAVariableAreCountedAlsoWithoutElements) {
+  const auto gather = [this](const std::vector<std::int64_t>& dims, const std::vector<std::int32_t>& indices) {
+    const Output handle = b_.Op("VarHandleOp", {}, {.attrs = {{"dtype", DType::kFloat}, {"shape", Shape(dims)}}});
+    const Output assign = b_.Op("AssignVariableOp", {handle, Value(Tensor(DType::kFloat, Shape(dims)))});
+    EXPECT_EQ(vigil::Show(Run(assign.node)), "OK");
+    return Show(b_.Op("ResourceGather", {handle, Vec(indices)}, {.attrs = {{"dtype", DType::kFloat}}}));
+  };
+  EXPECT_EQ(gather({0, 3}, {}), "float [0,3]");
+  EXPECT_EQ(gather({3, 0}, {2, 0}), "float [2,0]");
+  EXPECT_EQ(gather({3, 0}, {5}), "INVALID_ARGUMENT: indices[0] = 5 is not in [0, 3)");
+  EXPECT_EQ(gather({0, 3}, {0}), "INVALID_ARGUMENT: indices[0] = 0 is not in [0, 0)");
+  EXPECT_EQ(gather({0, 0}, {0}), "INVALID_ARGUMENT: indices[0] = 0 is not in [0, 0)");
+}
+
 // TensorFlow 2.21's.
 TEST_F(StateOpsTest, AnAssignmentIsHeldAgainstTheValueThatIsThere) {
   const auto assign_to = [this](Output ref, Output value, bool validate) {

@@ -503,9 +503,10 @@ class Campaign {
     const std::vector<std::string> none;
     const std::vector<std::string>& violated = result.outcome.violated.value_or(none);
     if (count.failed > kMostFullFailures) return LeaveUntold(count, result.id);
-    callbacks_.on_failure({std::string(kSaved), result.id, violated.empty() ? "" : violated.front(),
-                           replays::FailureText(result, {.plant = options_.plant, .player = options_.player.command}),
-                           result.source});
+    const std::string rule = violated.empty() ? "" : violated.front();
+    const replays::ReplayHow how{
+        .plant = options_.plant, .player = options_.player.command, .play_limit = PlayLimitOf(rule, options_.limits)};
+    callbacks_.on_failure({std::string(kSaved), result.id, rule, replays::FailureText(result, how), result.source});
   }
 
   // Results come in the order of the seeds.
@@ -535,6 +536,7 @@ class Campaign {
     failure.story = std::move(report.story);
     failure.record = std::move(report.record);
     failure.line = std::move(report.line);
+    failure.play_limit = PlayLimitOf(failure.rule, options_.limits);
   }
 
   std::optional<Scenario> FindRecording(const Result& result) {

@@ -75,9 +75,10 @@ struct CheckFailure {
   std::string file;   // where it was saved; "" = nowhere
   // What led to the violation: JSON (ChainJson of replays/show/causes.h); "" = nothing is known.
   std::string why = {};
-  std::string story = {};   // the scenario that was saved, in one line (scenario_summary.h); "" = nothing was
-  std::string record = {};  // ... as the file has it, a line of JSON without its newline; "" = nothing was
-  std::string line = {};    // the last of `text`, if that is the line that replays it; else ""
+  std::string story = {};       // the scenario that was saved, in one line (scenario_summary.h); "" = nothing was
+  std::string record = {};      // ... as the file has it, a line of JSON without its newline; "" = nothing was
+  std::string line = {};        // the last of `text`, if that is the line that replays it; else ""
+  std::string play_limit = {};  // what that line says of it (ReplayHow::play_limit)
 };
 
 struct SuiteCount {

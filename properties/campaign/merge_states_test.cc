@@ -49,6 +49,7 @@ ShardState Played(std::uint64_t first, std::uint64_t asked_last, std::uint64_t l
     failure.seed = seed;
     failure.failure = {.suite = "random", .id = id, .rule = rule, .text = "FAILED " + id + "\n", .file = ""};
     failure.failure.story = fmt::format("run {} fails with {}", seed, seed % 2 == 0 ? "ABORTED" : "UNAVAILABLE");
+    if (seed % 2 == 0) failure.failure.play_limit = "9s";
     suite.told.emplace(seed, failure);
   }
   return state;

@@ -132,7 +132,8 @@ std::string FailureLine(const std::string& name, const ToldFailure& told) {
   JsonWriter w;
   w.Open('{').Key("suite").String(name).Key("failed").Natural(told.seed).Key("id").String(failure.id);
   w.Key("rule").String(failure.rule).Key("text").String(failure.text).Key("story").String(failure.story);
-  w.Key("why").String(failure.why).Key("record").String(failure.record).Close('}');
+  w.Key("why").String(failure.why).Key("record").String(failure.record);
+  w.Key("play_limit").String(failure.play_limit).Close('}');
   return w.Take() + "\n";
 }
 
@@ -220,7 +221,7 @@ class StateReader {
     if (!ReadMember(line, "failed", told.seed) || !ReadMember(line, "id", failure.id) ||
         !ReadMember(line, "rule", failure.rule) || !ReadMember(line, "text", failure.text) ||
         !ReadMember(line, "story", failure.story) || !ReadMember(line, "why", failure.why) ||
-        !ReadMember(line, "record", failure.record))
+        !ReadMember(line, "record", failure.record) || !ReadMember(line, "play_limit", failure.play_limit))
       return false;
     return suite.told.emplace(told.seed, std::move(told)).second;
   }

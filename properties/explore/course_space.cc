@@ -69,23 +69,10 @@ absl::StatusOr<std::optional<replays::Crash>> CourseSpace::Prepare(int jobs, con
                                                                    const std::atomic<bool>& stop) {
   PlayWithoutFaults play;
   std::optional<replays::Crash> crashed;
-  bool asked = false;
-  replays::CrewCallbacks crew;
-  crew.next = [&]() -> std::optional<std::string> {
-    if (std::exchange(asked, true)) return std::nullopt;
-    return "without faults";
-  };
-  crew.new_worker = [this](const replays::CrewView& view) -> replays::CrewWorker {
-    return [this, view](const std::string&) { return replays::Packed(PlayScenario(scenario_, *view.stop)); };
-  };
-  crew.on_reply = [&play](const std::string& reply) {
-    play = replays::Unpacked<PlayWithoutFaults>(reply);
-    return true;
-  };
-  crew.on_crash = [&crashed](const std::string&, std::uint64_t, const replays::Crash& crash) {
-    crashed = crash;
-    return std::optional<std::string>();
-  };
+  const replays::CrewCallbacks crew = replays::OneRequest(
+      [this](const replays::CrewView& view) { return replays::Packed(PlayScenario(scenario_, *view.stop)); },
+      [&play](const std::string& reply) { play = replays::Unpacked<PlayWithoutFaults>(reply); },
+      [&crashed](const replays::Crash& crash) { crashed = crash; });
   const replays::CrewSummary worked =
       replays::RunCrew({.jobs = std::min(jobs, 1), .ahead = 1, .limits = limits, .leaks = false}, crew, stop);
   if (worked.given_up)

@@ -118,31 +118,19 @@ class SchedulesRun {
   // By its choices, which may be none.
   FirstPlay PlayFirst(const Scenario& scenario, sim::Preempt preempt, const std::string& name, bool as_replayed) {
     FirstPlay first;
-    bool asked = false;
-    replays::CrewCallbacks crew;
-    crew.next = [&]() -> std::optional<std::string> {
-      if (std::exchange(asked, true)) return std::nullopt;
-      return "first";
+    const auto play = [&](const replays::CrewView& view) {
+      return Packed(NewPlayer(view)->First(scenario, preempt, name, as_replayed));
     };
-    crew.new_worker = [&](const replays::CrewView& view) -> replays::CrewWorker {
-      return [&, player = NewPlayer(view)](const std::string&) {
-        return Packed(player->First(scenario, preempt, name, as_replayed));
-      };
-    };
-    crew.on_reply = [&first](const std::string& reply) {
-      first = Unpacked<FirstPlay>(reply);
-      return true;
-    };
-    crew.on_crash = [&](const std::string&, std::uint64_t, const Crash& crash) -> std::optional<std::string> {
+    const auto on_reply = [&first](const std::string& reply) { first = Unpacked<FirstPlay>(reply); };
+    const auto on_crash = [&](const Crash& crash) {
       sim::ReplayChooser chooser(scenario.choices);
       ChoiceLog log;
       CrashBy(scenario, chooser, preempt, log, [this] { return GoesOn(); });
       first.verdict = Verdict::kCrashed;
       first.length = LengthOf(log.Choices(), options_.all_points);
       AddCrash(crash, log.Choices());
-      return std::nullopt;
     };
-    Work(OneJob(), 1, std::move(crew));
+    Work(OneJob(), 1, replays::OneRequest(play, on_reply, on_crash));
     return first;
   }
 

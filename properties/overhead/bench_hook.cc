@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -41,15 +42,26 @@ struct BenchHooksArguments {
   bool list = false;
 };
 
+// A validator of CLI11, as those of vigil's own numbers (cli/words.h): by itself it takes 010 for 8.
+auto NumberUpTo(int most) {
+  return [most](const std::string& text) {
+    int number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    const bool is_one = error == std::errc() && rest == end && text.front() != '0' && number >= 1 && number <= most;
+    return is_one ? "" : fmt::format("expected a whole number from 1 to {}, got '{}'", most, text);
+  };
+}
+
 void AddBenchHooksOptions(CLI::App& app, BenchHooksArguments& a) {
   app.add_option("--hook,NAME", a.names, "What to measure (default: every one of --list)")->type_name("NAME");
   app.add_flag("--list", a.list, "Print the names, and measure nothing");
   app.add_flag("--alone", a.alone, "Without the hooks of the library beside it");
   app.add_option("--blocks", a.blocks, fmt::format("Pairs of blocks for each hook (default: {})", a.blocks))
-      ->check(CLI::Range(1, 100'000).description(""))
+      ->check(NumberUpTo(100'000))
       ->type_name("N");
   app.add_option("--runs", a.runs, fmt::format("Runs in a block (default: {})", a.runs))
-      ->check(CLI::Range(1, 100'000'000).description(""))
+      ->check(NumberUpTo(100'000'000))
       ->type_name("N");
   app.add_option("--json", a.json, "Write the figures to this file as JSON; - for standard output")->type_name("FILE");
   app.add_option("--svg", a.svg, "Write a picture of them to this file")->type_name("FILE");

@@ -182,7 +182,10 @@ int Bench(std::vector<const char*> words, const std::vector<HookToMeasure>& know
 
 TEST(BenchHookTest, MisuseIsTold) {
   EXPECT_EQ(Bench({"--hook", "nobody"}, {}), 2);
-  EXPECT_EQ(Bench({"--blocks", "0"}, {}), 2);
+  for (const char* const number : {"0", "-1", "010", "0x10", "1e3", "100001", "1 "}) {
+    EXPECT_EQ(Bench({"--list", "--blocks", number}, {}), 2) << number;
+    EXPECT_EQ(Bench({"--list", "--runs", number}, {}), std::string(number) == "100001" ? 0 : 2) << number;
+  }
   EXPECT_EQ(Bench({"--list"}, {}), 0);
   EXPECT_EQ(Bench({"--help"}, {}), 0);
 }

@@ -536,6 +536,28 @@ CrewSummary WorkAlone(const CrewCallbacks& callbacks, const std::atomic<bool>& s
 
 }  // namespace
 
+CrewCallbacks OneRequest(std::function<std::string(const CrewView&)> work,
+                         std::function<void(const std::string& reply)> on_reply,
+                         std::function<void(const Crash&)> on_crash) {
+  CrewCallbacks crew;
+  crew.next = [asked = false]() mutable -> std::optional<std::string> {
+    if (std::exchange(asked, true)) return std::nullopt;
+    return "the only one";
+  };
+  crew.new_worker = [work = std::move(work)](const CrewView& view) -> CrewWorker {
+    return [work, view](const std::string&) { return work(view); };
+  };
+  crew.on_reply = [on_reply = std::move(on_reply)](const std::string& reply) {
+    on_reply(reply);
+    return true;
+  };
+  crew.on_crash = [on_crash = std::move(on_crash)](const std::string&, std::uint64_t, const Crash& crash) {
+    on_crash(crash);
+    return std::optional<std::string>();
+  };
+  return crew;
+}
+
 CrewSummary RunCrew(const CrewOptions& options, const CrewCallbacks& callbacks, const std::atomic<bool>& stop) {
   return options.jobs <= 0 ? WorkAlone(callbacks, stop) : Crew(options, callbacks, stop).Run();
 }

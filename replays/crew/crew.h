@@ -51,6 +51,11 @@ struct CrewCallbacks {
   std::function<void()> on_tick = nullptr;  // a few times a second while there is something to wait for
 };
 
+// Of a crew that works once: `work` in a worker; what comes of it is heard here.
+CrewCallbacks OneRequest(std::function<std::string(const CrewView&)> work,
+                         std::function<void(const std::string& reply)> on_reply,
+                         std::function<void(const Crash&)> on_crash);
+
 struct CrewSummary {
   bool stopped = false;   // by `stop`
   bool given_up = false;  // after too many crashes, of workers that played nothing, too: what was played is not all

@@ -213,6 +213,23 @@ TEST(Crew, PartsThatCrashAreLeftOut) {
   EXPECT_THAT(replies, ElementsAre("crash.abort in 3", "without"));
 }
 
+TEST(Crew, OneRequestIsMadeOnce) {
+  const std::atomic<bool> stop{false};
+  std::vector<std::string> heard;
+  const auto work = [&](bool crashes) {
+    return OneRequest(
+        [crashes](const CrewView&) {
+          if (crashes) std::abort();
+          return std::string("done");
+        },
+        [&heard](const std::string& reply) { heard.push_back(reply); },
+        [&heard](const Crash& crash) { heard.push_back(crash.rule()); });
+  };
+  for (const int jobs : {0, 1, 3}) RunCrew({.jobs = jobs}, work(false), stop);
+  RunCrew({.jobs = 2}, work(true), stop);
+  EXPECT_THAT(heard, ElementsAre("done", "done", "done", "crash.abort"));
+}
+
 TEST(Crew, WorkersDieWithTheirParent) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

@@ -49,12 +49,14 @@ absl::StatusOr<Convolution> ConvolutionOf(const KernelContext& c, const Shape& i
   const std::int64_t rows = (conv.filter_rows - 1) * conv.row_dilation + 1;
   const std::int64_t columns = (conv.filter_columns - 1) * conv.column_dilation + 1;
   VIGIL_ASSIGN_OR_RETURN(conv.windows, PlaceWindows(c, images, rows, columns, strides));
+  conv.DrawIn();
   // What is laid out in memory: as many bytes as a tensor may have.
   const Windows& windows = conv.windows;
-  for (const auto& dims : {std::vector<std::int64_t>{windows.rows.in + rows, windows.columns.in + columns,
-                                                     std::max(windows.channels, conv.filters)},
-                           std::vector<std::int64_t>{windows.rows.out, windows.columns.out, filter.dim(0),
-                                                     filter.dim(1), filter.dim(2)}}) {
+  for (const auto& dims :
+       {std::vector<std::int64_t>{windows.rows.in + windows.rows.window, windows.columns.in + windows.columns.window,
+                                  std::max(windows.channels, conv.filters)},
+        std::vector<std::int64_t>{windows.rows.out, windows.columns.out, filter.dim(0), filter.dim(1),
+                                  filter.dim(2)}}) {
     VIGIL_ASSIGN_OR_RETURN(const Shape laid_out, Shape::Make(dims));
     VIGIL_RETURN_IF_ERROR(Tensor::BytesOf(DType::kDouble, laid_out).status());
   }

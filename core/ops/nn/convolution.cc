@@ -39,21 +39,18 @@ absl::Status TryEachImage(const KernelContext& c, const Convolution& conv, Work 
   return TryParallelFor(c, conv.windows.batch, 1, cost, std::move(work));
 }
 
-// Offsets of rows * columns places, each `channels` elements of which the first ones are listed.
+// Offsets of rows * columns places.
 struct Grid {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t row_step = 0;
   std::int64_t column_step = 0;
-  std::int64_t listed = 1;
 
   std::vector<std::int64_t> Offsets() const {
     std::vector<std::int64_t> out;
-    out.reserve(static_cast<std::size_t>(rows * columns * listed));
+    out.reserve(static_cast<std::size_t>(rows * columns));
     for (std::int64_t r = 0; r < rows; ++r) {
-      for (std::int64_t k = 0; k < columns; ++k) {
-        for (std::int64_t c = 0; c < listed; ++c) out.push_back(r * row_step + k * column_step + c);
-      }
+      for (std::int64_t k = 0; k < columns; ++k) out.push_back(r * row_step + k * column_step);
     }
     return out;
   }
@@ -115,6 +112,18 @@ Frame FrameOfImage(const Convolution& conv) {
           .channels = windows.channels};
 }
 
+std::vector<std::int64_t> ElementsOfFilter(const Convolution& conv, const Frame& frame) {
+  std::vector<std::int64_t> out;
+  out.reserve(static_cast<std::size_t>(conv.patch()));
+  for (std::int64_t r = 0; r < conv.filter_rows; ++r) {
+    for (std::int64_t k = 0; k < conv.filter_columns; ++k) {
+      const std::int64_t first = conv.Row(r) * frame.row_step() + conv.Column(k) * frame.channels;
+      for (std::int64_t c = 0; c < conv.depth; ++c) out.push_back(first + c);
+    }
+  }
+  return out;
+}
+
 // Where in the frame of an image the windows begin, and where in a window the filter's elements are.
 struct Patches {
   Patches(const Convolution& conv, const Frame& frame)
@@ -123,12 +132,7 @@ struct Patches {
                     .row_step = conv.windows.rows.stride * frame.row_step(),
                     .column_step = conv.windows.columns.stride * frame.channels}
                    .Offsets()),
-        elements(Grid{.rows = conv.filter_rows,
-                      .columns = conv.filter_columns,
-                      .row_step = conv.row_dilation * frame.row_step(),
-                      .column_step = conv.column_dilation * frame.channels,
-                      .listed = conv.depth}
-                     .Offsets()) {}
+        elements(ElementsOfFilter(conv, frame)) {}
   std::vector<std::int64_t> places;
   std::vector<std::int64_t> elements;
 };
@@ -170,8 +174,8 @@ absl::Status BackToInputByOne(const KernelContext& c, const Convolution& conv, c
   for (std::int64_t r = conv.filter_rows; r-- > 0;) {
     for (std::int64_t k = conv.filter_columns; k-- > 0;) {
       for (std::int64_t f = 0; f < conv.group_filters(); ++f) {
-        elements.push_back((windows.rows.window - 1 - r * conv.row_dilation) * frame.row_step() +
-                           (windows.columns.window - 1 - k * conv.column_dilation) * frame.channels + f);
+        elements.push_back((windows.rows.window - 1 - conv.Row(r)) * frame.row_step() +
+                           (windows.columns.window - 1 - conv.Column(k)) * frame.channels + f);
         weights.push_back((r * conv.filter_columns + k) * conv.depth * conv.filters + f);
       }
     }
@@ -202,7 +206,7 @@ void AddShifted(const Convolution& conv, const T* given, std::int64_t columns, s
   for (std::int64_t r = 0; r < conv.filter_rows; ++r) {
     for (std::int64_t k = 0; k < conv.filter_columns; ++k) {
       for (std::int64_t channel = 0; channel < conv.depth; ++channel) {
-        T* to = planes + channel * plane + r * conv.row_dilation * columns + k * conv.column_dilation;
+        T* to = planes + channel * plane + conv.Row(r) * columns + conv.Column(k);
         for (std::int64_t row = 0; row < windows.rows.out; ++row, to += columns, given += windows.columns.out) {
           for (std::int64_t j = 0; j < windows.columns.out; ++j) to[j] += given[j];
         }
@@ -263,10 +267,10 @@ void EachElementAt(const Convolution& conv, std::int64_t place, Visit visit) {
   const std::int64_t top = windows.rows.Begin(place / windows.columns.out);
   const std::int64_t left = windows.columns.Begin(place % windows.columns.out);
   for (std::int64_t r = 0; r < conv.filter_rows; ++r) {
-    const std::int64_t row = top + r * conv.row_dilation;
+    const std::int64_t row = top + conv.Row(r);
     if (row < 0 || row >= windows.rows.in) continue;
     for (std::int64_t k = 0; k < conv.filter_columns; ++k) {
-      const std::int64_t column = left + k * conv.column_dilation;
+      const std::int64_t column = left + conv.Column(k);
       if (column < 0 || column >= windows.columns.in) continue;
       visit((row * windows.columns.in + column) * windows.channels, (r * conv.filter_columns + k) * conv.depth);
     }
@@ -366,7 +370,22 @@ absl::Status BackToInput(const KernelContext& c, const Convolution& conv, const 
   return TryEachImage(c, conv, some);
 }
 
+// By how much the axis was shortened before the image. An element that is drawn in lies beside the image at every
+// place, as it did before.
+std::int64_t DrawInAxis(WindowAxis& axis) {
+  const std::int64_t before = std::min(axis.before, (std::max<std::int64_t>(axis.out, 1) - 1) * axis.stride + 1);
+  const std::int64_t cut = axis.before - before;
+  axis.before = before;
+  axis.window = std::min(axis.window - cut, before + axis.in + 1);
+  return cut;
+}
+
 }  // namespace
+
+void Convolution::DrawIn() {
+  row_cut = DrawInAxis(windows.rows);
+  column_cut = DrawInAxis(windows.columns);
+}
 
 template <typename T>
 absl::Status Convolve(const KernelContext& c, const Convolution& conv, const Tensor& images, const Tensor& filter,

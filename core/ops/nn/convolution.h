@@ -9,6 +9,7 @@
 #ifndef VIGIL_CORE_OPS_NN_CONVOLUTION_H_
 #define VIGIL_CORE_OPS_NN_CONVOLUTION_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -20,13 +21,26 @@
 namespace vigil {
 
 struct Convolution {
-  Windows windows;  // as large as what the filter spans
+  Windows windows;  // as large as what the filter spans, drawn in
   std::int64_t filter_rows = 0;
   std::int64_t filter_columns = 0;
   std::int64_t row_dilation = 1;
   std::int64_t column_dilation = 1;
+  std::int64_t row_cut = 0;  // by how much it is drawn in, before the image
+  std::int64_t column_cut = 0;
   std::int64_t depth = 0;    // channels of a filter
   std::int64_t filters = 0;  // of all groups
+
+  // Where in a window a row (or a column) of the filter lies.
+  std::int64_t Row(std::int64_t r) const {
+    return std::clamp<std::int64_t>(r * row_dilation - row_cut, 0, windows.rows.window - 1);
+  }
+  std::int64_t Column(std::int64_t k) const {
+    return std::clamp<std::int64_t>(k * column_dilation - column_cut, 0, windows.columns.window - 1);
+  }
+  // What of the filter never lies on the image lies just beside it: no memory goes by how far away it would be.
+  // REQUIRES: called once, when the windows are placed.
+  void DrawIn();
 
   std::int64_t groups() const { return windows.channels / depth; }
   std::int64_t group_filters() const { return filters / groups(); }
