@@ -151,7 +151,8 @@ TEST(VerifyHook, FindsWhatIsThrownAndNoException) {
   };
   const HookReport report = VerifyHook([](HookWorld&) { return std::make_unique<ThrowsANumber>(); }, {.scenarios = 0});
   ASSERT_THAT(PromisesOf(report), ElementsAre(promise::kThrows));
-  EXPECT_EQ(report.findings[0].actual, "throws what is no std::exception in after_run after step 1");
+  EXPECT_EQ(report.findings[0].actual,
+            "throws \"a callback threw something that is not a std::exception\" in after_run after step 1");
 }
 
 // Tells of the first of two calls that fail.

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
 #include <string>
 #include <utility>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/time.h"
+#include "vigil/core/env/call_guarded.h"
 #include "vigil/properties/verify/findings.h"
 
 namespace vigil {
@@ -42,21 +42,17 @@ absl::Status WatchedHook::Call(std::string_view method, Body body) {
   const Env& env = world_.env();
   const Time start = env.clock->Monotonic();
   const int nodes = world_.graph().size();
-  const auto throws = [this](const std::string& what) {
-    evidence_->Offend(promise::kThrows, fmt::format("throws {} {}", what, evidence_->Where()));
+  bool threw = true;
+  // Where its task is killed it never returns: `inside` stays.
+  const absl::Status status = CallGuarded([&body, &threw] {
+    absl::Status returned = body();
+    threw = false;
+    return returned;
+  });
+  if (threw) {
+    evidence_->Offend(promise::kThrows, fmt::format("throws \"{}\" {}", MessageOf(status), evidence_->Where()));
     evidence_->inside.clear();
-  };
-  absl::Status status;
-  try {
-    status = body();
-  } catch (const TaskKilled&) {
-    throw;  // it never returned: `inside` stays
-  } catch (const std::exception& error) {
-    throws(fmt::format("\"{}\"", error.what()));
-    throw;
-  } catch (...) {
-    throws("what is no std::exception");
-    throw;
+    return status;
   }
   evidence_->NoteOutside();
   NoteContexts();
