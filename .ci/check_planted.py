@@ -60,6 +60,10 @@ def self_test():
     row("they overlap", [("b", "return 1", "PLANTED"), ("c", "1;", "PLANTED")], "planted bugs a.b and a.c")
     row("one forgets the other", [("b", "1", "PLANTED"), ("c", "1", "PLANTED")], "a.c: a.b is at the same place")
     row("no switch", [("b", "1", "2")], "a.b: no edit asks the switch")
+    for key, value, wanted in (("suite", '["random"]', "suite must be one of"), ("without", "1", "without is a text"),
+                               ("probes_only", '"no"', "probes_only is true or false")):
+        text = bug.format(id="b", find="1", replace="PLANTED").replace("[[edit]]", f"{key} = {value}\n[[edit]]")
+        tree.expect(key, tree.planted(check, {f"{weave.BUGS}/a.b.toml": text, "core/x.cc": "1"}), [f"a.b: {wanted}"])
 
     bugs = {"a.b": {"id": "a.b", "edit": [{"file": "x.cc", "find": "1;", "replace": "\n2 + PLANTED;"}]}}
     woven = weave.woven("x.cc", "a(\n1;\n3;\n4;\n", bugs, "/x.cc")

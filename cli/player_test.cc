@@ -136,6 +136,10 @@ TEST_F(PlayerTest, AHookOfAPlayerIsVerified) {
   EXPECT_THAT(ran.out, HasSubstr("it has ended with exit code 7"));
   EXPECT_THAT(verify("unknown_promise").out, HasSubstr("names a promise that there is not: 'hook.is_ugly'"));
   EXPECT_THAT(verify("--at 1 cannot_make_its_hook").out, HasSubstr("the hook could not be made: ValueError: no"));
+  ran = verify("says_nothing_of_its_hook", "--scenarios 3");
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("crash.player_garbage"));
+  EXPECT_THAT(verify("does_not_set_up").out, HasSubstr("FAILED fake: the player could not set it up: no room\n"));
   EXPECT_THAT(Run("$VIGIL verify --player \"$VIGIL player\"").err, HasSubstr("it has no hook to verify"));
 }
 

@@ -129,11 +129,13 @@ std::string Json(const std::vector<Verified>& all, const VerifyArguments& a, boo
                       findings.empty() ? "" : ",", text(finding.promise), text(FindPromise(finding.promise).sentence),
                       text(finding.case_name), text(finding.expected), text(finding.actual));
     }
+    const std::string error = one.report.error.empty() ? "" : fmt::format("\"error\": {}, ", text(one.report.error));
     hooks += fmt::format(
-        "{}\n    {{\"hook\": {}, \"kind\": \"{}\", \"passed\": {}, \"played\": {}, \"interrupted\": {}, \"findings\": "
+        "{}\n    {{\"hook\": {}, \"kind\": \"{}\", \"passed\": {}, \"played\": {}, \"interrupted\": {}, "
+        "{}\"findings\": "
         "[{}]}}",
         hooks.empty() ? "" : ",", text(one.hook->name), KindName(one.hook->kind), one.passed, one.report.played,
-        one.report.stopped, findings);
+        one.report.stopped, error, findings);
   }
   const auto failed = std::ranges::count(all, false, &Verified::passed);
   return fmt::format(
@@ -142,11 +144,16 @@ std::string Json(const std::vector<Verified>& all, const VerifyArguments& a, boo
       a.scenarios, a.seed, played, failed, interrupted, given_up ? " \"given_up\": true," : "", hooks);
 }
 
+// "" = it did not.
+std::string WhyItFailed(const Verified& one) {
+  if (one.passed) return "";
+  return one.report.error.empty() ? fmt::format("{} findings", one.report.findings.size()) : one.report.error;
+}
+
 std::vector<JUnitCase> JUnitCases(const std::vector<Verified>& all) {
   std::vector<JUnitCase> cases;
   for (const Verified& one : all) {
-    const std::string message = one.passed ? "" : fmt::format("{} findings", one.report.findings.size());
-    cases.push_back({.name = std::string(one.hook->name), .failure = message, .text = one.text});
+    cases.push_back({.name = std::string(one.hook->name), .failure = WhyItFailed(one), .text = one.text});
   }
   return cases;
 }

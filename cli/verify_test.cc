@@ -76,6 +76,14 @@ TEST_F(VerifyTest, WritesJsonAndJUnit) {
   EXPECT_EQ(xml.out, "1 1 naps 1 findings\n");
 }
 
+TEST_F(VerifyTest, WritesWhatCouldNotBeVerified) {
+  const Ran ran = Run("$VIGIL verify naps --case nope --junit out.xml --json out.json");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(folder_.Read("out.json"), HasSubstr("\"error\": \"there is no case 'nope'\", \"findings\": []"));
+  EXPECT_THAT(folder_.Read("out.xml"), HasSubstr("<failure message=\"there is no case "));
+  EXPECT_THAT(folder_.Read("out.xml"), Not(HasSubstr("0 findings")));
+}
+
 TEST_F(VerifyTest, TellsMisuse) {
   const Ran unknown = Run("$VIGIL verify nobody");
   EXPECT_EQ(unknown.code, 2);

@@ -32,6 +32,23 @@ inline void showValue(const Scenario& scenario, std::ostream& out) { out << Prin
 
 namespace vigil::properties {
 
+// The list with one statement less, those in bodies too: one of each. A body keeps its last one, for it may not be
+// empty.
+inline std::vector<std::vector<replays::Statement>> ShorterLists(const std::vector<replays::Statement>& list) {
+  std::vector<std::vector<replays::Statement>> shorter;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    std::vector<replays::Statement> less = list;
+    less.erase(less.begin() + static_cast<std::ptrdiff_t>(i));
+    shorter.push_back(std::move(less));
+    for (std::vector<replays::Statement>& body : ShorterLists(list[i].body)) {
+      if (body.empty()) continue;
+      shorter.push_back(list);
+      shorter.back()[i].body = std::move(body);
+    }
+  }
+  return shorter;
+}
+
 // The scenario with one hook, fault or statement less: one of each.
 inline std::vector<replays::Scenario> SmallerScenarios(const replays::Scenario& scenario) {
   std::vector<replays::Scenario> smaller;
@@ -44,8 +61,12 @@ inline std::vector<replays::Scenario> SmallerScenarios(const replays::Scenario& 
   };
   without(&replays::Scenario::hooks);
   without(&replays::Scenario::faults);
-  without(&replays::Scenario::drive);
-  without(&replays::Scenario::after);
+  for (const auto member : {&replays::Scenario::drive, &replays::Scenario::after}) {
+    for (std::vector<replays::Statement>& shorter : ShorterLists(scenario.*member)) {
+      smaller.push_back(scenario);
+      smaller.back().*member = std::move(shorter);
+    }
+  }
   return smaller;
 }
 

@@ -37,5 +37,23 @@ TEST(SmallerScenariosTest, LackOneThingEach) {
   for (const replays::Scenario& less : smaller) EXPECT_FALSE(less == scenario);
 }
 
+TEST(SmallerScenariosTest, LackStatementsInBodiesToo) {
+  const auto of = [](replays::Op op, std::vector<replays::Statement> body = {}) {
+    replays::Statement statement;
+    statement.op = op;
+    statement.body = std::move(body);
+    return statement;
+  };
+  const replays::Statement run = of(replays::Op::kRun);
+  const replays::Statement ask = of(replays::Op::kShouldStop);
+  replays::Scenario scenario;
+  scenario.drive = {of(replays::Op::kLoop, {run, ask}), of(replays::Op::kLoop, {run})};
+  const std::vector<replays::Scenario> smaller = SmallerScenarios(scenario);
+  ASSERT_EQ(smaller.size(), 4U);
+  EXPECT_TRUE(smaller[1].drive == std::vector({of(replays::Op::kLoop, {ask}), scenario.drive[1]}));
+  EXPECT_TRUE(smaller[2].drive == std::vector({of(replays::Op::kLoop, {run}), scenario.drive[1]}));
+  EXPECT_TRUE(smaller[3].drive == std::vector({scenario.drive[0]}));
+}
+
 }  // namespace
 }  // namespace vigil::properties

@@ -95,6 +95,8 @@ std::set<std::string> ClassesOf(const replays::Scenario& scenario) {
   if (scenario.session.kind == replays::SessionKind::kSupervisor) {
     classes.AddIf(!scenario.scope_with, "supervisor by hand");
     classes.AddIf(scenario.model.queue_input, "queue of a supervisor");
+    const auto struck = std::ranges::count(scenario.faults, replays::FaultPoint::kRawRun, &replays::Fault::at);
+    classes.AddIf(struck > 0, "fault in a run of a supervisor's caller");
   }
   classes.AddIf(scenario.init_fn, "init_fn");
   classes.AddIf(scenario.init_feed.has_value(), "init feed");

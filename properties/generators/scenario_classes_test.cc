@@ -61,6 +61,7 @@ constexpr std::pair<std::string_view, double> kLeastShares[] = {
     {"fault create", 8.6},
     {"fault enqueue", 0.56},
     {"fault final_ops", 0.66},
+    {"fault in a run of a supervisor's caller", 2.3},
     {"fault init", 3.7},
     {"fault init_fn", 3.6},
     {"fault local_init", 3.8},

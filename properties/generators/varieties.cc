@@ -196,12 +196,19 @@ void DriveByHand(Draws draws, Scenario& scenario) {
   }
 }
 
+// There are no runs with hooks under a supervisor: its caller's are struck instead.
+void StrikeItsCallersRuns(Scenario& scenario) {
+  for (Fault& fault : scenario.faults)
+    if (fault.at == FaultPoint::kRun && !fault.advance_step.has_value()) fault.at = FaultPoint::kRawRun;
+}
+
 void MakeSupervisor(Draws draws, Scenario& scenario) {
   scenario.session.kind = SessionKind::kSupervisor;
   scenario.scope_with = true;
   scenario.hooks.clear();
   scenario.after.clear();
   scenario.drive.clear();
+  StrikeItsCallersRuns(scenario);
   const bool logdir = draws.Chance(70);
   scenario.checkpoint.dir = false;
   scenario.checkpoint.filename.reset();

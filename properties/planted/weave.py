@@ -52,7 +52,10 @@ def load(path):
     for key in ("needs", "rules"):
         texts = bug.get(key, [])
         require(isinstance(texts, list) and all(isinstance(text, str) for text in texts), name, f"{key} is a list of texts")
-    require(bug.get("suite", "random") in SUITES, name, f"suite must be one of {', '.join(SUITES)}")
+    require(bug.get("suite", "random") in list(SUITES), name, f"suite must be one of {', '.join(SUITES)}")
+    require(isinstance(bug.get("without", ""), str), name, "without is a text: a switch of the behaviour")
+    for key in ("probes_only", "takes_back_a_measure"):
+        require(isinstance(bug.get(key, False), bool), name, f"{key} is true or false")
     for need in bug.get("needs", []):
         require(need in NEEDS, name, f"needs {need!r}; there are {', '.join(NEEDS)}")
     for edit in bug["edit"]:

@@ -335,6 +335,10 @@ constexpr RuleCase kSessionCases[] = {
      "finalized reopen made note:session cstop log:stop join", "log:stop"},
     {"supervisor.stop_is_logged_after_the_join", "supervisor", "finalized made note:session cstop join close",
      "finalized reopen made note:session cstop join wclose", "join wclose"},
+    {"supervisor.stop_is_logged_after_the_join", "supervisor",
+     "finalized reopen made note:session cstop join log:stop wclose close note:prepare reopen made note:session cstop "
+     "join log:stop wclose close note:exit_clean",
+     "finalized made note:session cstop join close note:prepare made note:session join", "join"},
     {"supervisor.should_stop_after_a_report", "supervisor",
      "finalized made note:session q:cstop!OTHER note:should_stop=yes",
      "finalized made note:session q:cstop!OTHER note:should_stop=no", "q:cstop!OTHER note:should_stop=no"},

@@ -118,6 +118,9 @@ class WhenDue : public HookSaveRule {
               asked.empty() ? "it is not asked" : fmt::format("of {}", asked.front().step));
     } else if (asked.front().yes && now.call.read == kNever) {
       Violate({asked.front().at, now.index}, "a look at the step", "none");
+    } else if (asked.front().yes && asked.size() < 2) {
+      Violate({asked.front().at, now.call.read, now.index}, "the timer is asked of the step that was read",
+              "it is not");
     } else if (due && now.call.saves == kNever && !now.call.keeps_nothing) {
       Violate({now.call.read, asked.back().at, now.index}, "a save", "none");
     }
@@ -142,8 +145,9 @@ class AtTheEnd : public HookSaveRule {
     const std::int32_t hook = now.run.hook;
     if (now.Detail(HookDetail::kSavesCheckpoints)) last_.erase(hook);
     if (now.Detail(HookDetail::kTimerSet)) last_[hook] = {now.index, now.event.value};
-    if (!now.HookReturn(HookMethod::kEnd) || !now.ok() || now.call.read == kNever) return;
+    if (!now.HookReturn(HookMethod::kEnd) || !now.ok()) return;
     Arm();
+    if (now.call.read == kNever) return Violate({now.call.at, now.index}, "a look at the step", "none");
     const auto last = last_.find(hook);
     const bool there = last != last_.end() && last->second.second == now.call.step;
     const std::size_t at = last == last_.end() ? kNever : last->second.first;
@@ -409,6 +413,8 @@ class Writes : public Rule {
           return Violate({save.at, save.written.at, now.index}, "the save op first", "it has not worked");
         if (now.event.value > 0 && Newest(now.event.subject) != save.prefix)
           Violate({save.written.at, now.index}, save.prefix + " as the newest", Newest(now.event.subject));
+        if (now.run.facts().tensorflow && save.meta != kNever)
+          Violate({save.meta, now.index}, "the meta graph after the state file", "before it");
         save.listed = {};
         save.lists = true;
         return;
@@ -421,6 +427,7 @@ class Writes : public Rule {
         return;
       case SaverDetail::kWritesMeta:
         if (save.at == kNever) return;  // there was nothing to save
+        save.meta = now.index;
         if (!Done(save.written))
           Violate({save.at, save.written.at, now.index}, "the save op first", "it has not worked");
         if (now.run.facts().by_default && save.lists)
@@ -433,7 +440,7 @@ class Writes : public Rule {
 
  private:
   struct Save {
-    std::size_t at = kNever;
+    std::size_t at = kNever, meta = kNever;
     Seen written, listed;
     bool lists = false;
     std::string prefix;

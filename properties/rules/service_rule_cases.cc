@@ -181,6 +181,14 @@ constexpr RuleCase kServiceCases[] = {
      "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 saved=7 set=7 "
      "return:acs0 acs1 constructed close( call:end0 read=7 saves=7 saved=7 return:end0",
      "set=7 read=7 saves=7"},
+    {"save.when_it_is_due", "", "open",
+     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 saved=7 set=7 "
+     "return:acs0 acs1 constructed run( before0 before1 run call:after0=7 asked1=9 read=8 return:after0",
+     "asked1=9 read=8 return:after0"},
+    {"save.at_the_end_once", "", "open",
+     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 saved=7 set=7 "
+     "return:acs0 acs1 constructed close( call:end0 return:end0",
+     "call:end0 return:end0"},
     {"save.at_the_end_once", "", "open",
      "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 saved=7 set=7 "
      "return:acs0 acs1 constructed close( call:end0 read=8 return:end0",
@@ -288,6 +296,10 @@ constexpr RuleCase kServiceCases[] = {
     {"saver.writes_in_order", "", "open",
      "open run( before0 before1 run call:after0 saver:saves~p-3 save saver:written~p-3 saver:lists2~p-3;p-2;=5",
      "saver:written~p-3 saver:lists2~p-3;p-2;=5"},
+    {"saver.writes_in_order", "", "open",
+     "open run( before0 before1 run call:after0 saver:saves~p-3 save saver:written~p-3 saver:meta~p-3 "
+     "saver:lists1~p-3;=5",
+     "saver:meta~p-3 saver:lists1~p-3;=5"},
     {"keep.list_is_never_too_long", "",
      "open run( before0 before1 run call:after0 saver:saves~p-3 save saver:written~p-3 saver:lists1~p-3;=1 "
      "saver:listed "

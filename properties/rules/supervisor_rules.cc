@@ -128,6 +128,7 @@ class StopLogged : public Rule {
  public:
   StopLogged() : Rule(kStopLogged) {}
   void OnEvent(const Moment& now) override {
+    if (now.Says(Note::kPrepare)) requested_ = kNever;
     if (now.event.kind == EventKind::kCoordinatorRequestStop) requested_ = now.index;
     if (now.Is(EventKind::kCoordinatorJoin)) {
       Arm();
@@ -146,7 +147,7 @@ class StopLogged : public Rule {
   }
 
  private:
-  std::size_t requested_ = kNever;
+  std::size_t requested_ = kNever;  // since the last prepare
   std::size_t joined_ = kNever;
   std::size_t logged_ = kNever;
 };

@@ -290,6 +290,11 @@ const std::vector<HookCase>& EnumeratedCases() {
 
 HookCase RandomCase(std::uint64_t seed) {
   HookCase drawn{.name = fmt::format("random_{}", seed), .scenario = properties::RandomScenario(seed)};
+  // A supervisor has no hooks: another scenario takes its place.
+  properties::Draws others = properties::Draws(seed).Split("no supervisor");
+  while (drawn.scenario.session.kind == SessionKind::kSupervisor)
+    drawn.scenario = properties::RandomScenario(others.Below(~std::uint64_t{0}));
+  drawn.scenario.id = drawn.name;
   properties::Draws draws = properties::Draws(seed).Split("subject");
   std::vector<HookSpec>& hooks = drawn.scenario.hooks;
   // Nobody is to blame for a disk, or for sharing a writer with another built-in hook.

@@ -39,7 +39,10 @@ void Evidence::AsksOutside(OutsideKind kind, std::string_view function) {
 }
 
 void Evidence::Changes(const std::string& path) {
-  const auto in = [&path](const std::string& folder) { return path == folder || path.starts_with(folder + "/"); };
+  const auto in = [&path](std::string_view folder) {
+    while (folder.ends_with('/')) folder.remove_suffix(1);
+    return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+  };
   if (std::ranges::any_of(options->may_write, in)) return;
   Offend(promise::kWrites, fmt::format("changes '{}' {}", path, Where()));
 }

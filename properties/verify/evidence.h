@@ -52,7 +52,7 @@ struct Evidence {
   std::int64_t session = 0;            // the newest; 0 = none, or it is gone
   bool stopped_last_run = false;       // the newest run, by the hook
   std::shared_ptr<Coordinator> coord;  // of the newest session
-  Code own_call = Code::kOk;           // the last failure of a call that the hook made on a session in this method
+  std::vector<Code> own_failures;      // of calls that the hook made on a session in this method
   OutsideCalls outside;
   std::vector<HookTask> tasks;  // that it has started
 

@@ -141,6 +141,8 @@ HookPlay HookPlayer::PlayElsewhere(const HookCase& c) {
     return play;
   }
   play.error = said.error;
+  if (play.error.empty() && outcome.verdict == replays::Verdict::kNotSetUp)
+    play.error = fmt::format("the player could not set it up: {}", outcome.reason);
   play.stopped_last_run = said.stopped_last_run;
   for (const HookSaid::Decision& decision : said.decisions)
     play.decisions.push_back({static_cast<int>(decision.life), decision.step, decision.what});

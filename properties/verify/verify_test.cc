@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <set>
@@ -14,10 +15,13 @@
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/properties/generators/scenarios.h"
 #include "vigil/properties/verify/cases.h"
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/verify/outside/outside.h"
 #include "vigil/properties/verify/verify_hook.h"
+#include "vigil/replays/stage/builtin_hooks.h"
 
 namespace vigil {
 namespace {
@@ -140,6 +144,82 @@ TEST(VerifyHook, TheReportNamesPromiseProofAndTheLineThatPlaysItAgain) {
       "    again run_repeated_1.monitored\n");
 }
 
+TEST(VerifyHook, FindsWhatIsThrownAndNoException) {
+  class ThrowsANumber : public SessionRunHook {
+   public:
+    absl::Status AfterRun(RunContext&, const RunValues&) override { throw 7; }
+  };
+  const HookReport report = VerifyHook([](HookWorld&) { return std::make_unique<ThrowsANumber>(); }, {.scenarios = 0});
+  ASSERT_THAT(PromisesOf(report), ElementsAre(promise::kThrows));
+  EXPECT_EQ(report.findings[0].actual,
+            "throws \"a callback threw something that is not a std::exception\" in after_run after step 1");
+}
+
+// Tells of the first of two calls that fail.
+class PassesOnTheFirst : public SessionRunHook {
+ public:
+  explicit PassesOnTheFirst(Output unfed) : unfed_(unfed) {}
+  absl::Status AfterRun(RunContext& context, const RunValues&) override {
+    const absl::Status first = RunFetch(context.session(), {.node = 1'000'000}).status();
+    RunFetch(context.session(), unfed_).IgnoreError();
+    return first;
+  }
+
+ private:
+  const Output unfed_;
+};
+
+TEST(VerifyHook, PassesOnAnyOfWhatItsCallsHaveFailedWith) {
+  const HookMaker maker = [](HookWorld& w) -> absl::StatusOr<HookPtr> {
+    Builder b(w.graph());
+    const Output unfed = b.Op("Placeholder", {}, {.name = "unfed", .attrs = {{"dtype", DType::kFloat}}});
+    if (!b.status().ok()) return b.status();
+    return std::make_shared<PassesOnTheFirst>(unfed);
+  };
+  EXPECT_THAT(PromisesOf(VerifyHook(maker, {.scenarios = 0})), IsEmpty());
+}
+
+// What is of another graph is an error of the session, as without a verifier.
+TEST(VerifyHook, OutlivesTensorsOfAnotherGraph) {
+  class FetchesAnothers : public SessionRunHook {
+   public:
+    absl::Status AfterRun(RunContext& context, const RunValues&) override {
+      return CodeOf(RunTarget(context.session(), 1'000'000)) == Code::kUsage ? absl::OkStatus() : UsageError("it runs");
+    }
+  };
+  class FeedsAnothers : public SessionRunHook {
+   public:
+    absl::Status BeforeRun(RunContext&, RunArgs& args) override {
+      args.feeds = {{{.node = 1'000'000}, Tensor::Scalar<std::int64_t>(1)}};
+      return absl::OkStatus();
+    }
+  };
+  const VerifyOptions few{.scenarios = 0};
+  EXPECT_THAT(PromisesOf(VerifyHook([](HookWorld&) { return std::make_unique<FetchesAnothers>(); }, few)), IsEmpty());
+  EXPECT_THAT(PromisesOf(VerifyHook([](HookWorld&) { return std::make_unique<FeedsAnothers>(); }, few)), IsEmpty());
+}
+
+TEST(VerifyHook, MayWriteIntoAFolderHoweverItIsSaid) {
+  class Writes : public SessionRunHook {
+   public:
+    explicit Writes(const Env& env) : env_(env) {}
+    absl::Status Begin(BeginContext&) override { return env_.files->MakeDirectory("/notes"); }
+    absl::Status End(Session*) override { return WriteAtomically(*env_.files, "/notes/end", "4"); }
+
+   private:
+    const Env env_;
+  };
+  const HookMaker maker = [](HookWorld& w) { return std::make_unique<Writes>(w.env()); };
+  const auto promises = [&maker](const std::string& folder) {
+    const HookReport report = VerifyHook(maker, {.may_write = {folder}, .only = "calm.monitored.alone"});
+    return report.findings.empty() ? "" : report.findings[0].promise;
+  };
+  EXPECT_EQ(promises("/notes"), "");
+  EXPECT_EQ(promises("/notes/"), "");
+  EXPECT_EQ(promises("/"), "");
+  EXPECT_EQ(promises("/note"), promise::kWrites);
+}
+
 // Two recoveries and a step later it is too much for it.
 class DiesAfterTwoRecoveries : public SessionRunHook {
  public:
@@ -212,6 +292,20 @@ TEST(HookCases, HaveNamesOfTheirOwnAndComeAfterWhatTheyAreLike) {
     }
   }
   EXPECT_GT(names.size(), 200U);
+}
+
+TEST(HookCases, HaveTheHookInEachRandomOne) {
+  int supervisors = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    using replays::SessionKind;
+    supervisors += properties::RandomScenario(seed).session.kind == SessionKind::kSupervisor ? 1 : 0;
+    const HookCase drawn = RandomCase(seed);
+    EXPECT_EQ(drawn.scenario.id, drawn.name);
+    EXPECT_NE(drawn.scenario.session.kind, SessionKind::kSupervisor) << seed;
+    EXPECT_EQ(std::ranges::count(drawn.scenario.hooks, replays::kForeignHook, &replays::HookSpec::hook), 1) << seed;
+    EXPECT_EQ(RandomCase(seed).scenario, drawn.scenario) << seed;
+  }
+  EXPECT_GT(supervisors, 10);
 }
 
 TEST(Promises, AreSaidOnceEach) {

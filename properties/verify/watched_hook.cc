@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <exception>
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/time.h"
+#include "vigil/core/env/call_guarded.h"
 #include "vigil/properties/verify/findings.h"
 
 namespace vigil {
@@ -36,19 +38,21 @@ void WatchedHook::NoteContexts() {
 template <typename Body>
 absl::Status WatchedHook::Call(std::string_view method, Body body) {
   evidence_->inside = method;
-  evidence_->own_call = Code::kOk;
+  evidence_->own_failures.clear();
   const Env& env = world_.env();
   const Time start = env.clock->Monotonic();
   const int nodes = world_.graph().size();
-  absl::Status status;
-  try {
-    status = body();
-  } catch (const TaskKilled&) {
-    throw;  // it never returned: `inside` stays
-  } catch (const std::exception& error) {
-    evidence_->Offend(promise::kThrows, fmt::format("throws \"{}\" {}", error.what(), evidence_->Where()));
+  bool threw = true;
+  // Where its task is killed it never returns: `inside` stays.
+  const absl::Status status = CallGuarded([&body, &threw] {
+    absl::Status returned = body();
+    threw = false;
+    return returned;
+  });
+  if (threw) {
+    evidence_->Offend(promise::kThrows, fmt::format("throws \"{}\" {}", MessageOf(status), evidence_->Where()));
     evidence_->inside.clear();
-    throw;
+    return status;
   }
   evidence_->NoteOutside();
   NoteContexts();
@@ -61,7 +65,8 @@ absl::Status WatchedHook::Call(std::string_view method, Body body) {
   }
   if (!status.ok()) {
     evidence_->Decide(fmt::format("fails with {} in {}", CodeName(CodeOf(status)), method));
-    const bool by_itself = CodeOf(status) != evidence_->own_call && !(method == "end" && evidence_->session == 0);
+    const bool passed_on = std::ranges::find(evidence_->own_failures, CodeOf(status)) != evidence_->own_failures.end();
+    const bool by_itself = !passed_on && !(method == "end" && evidence_->session == 0);
     if (by_itself && !evidence_->options->may_fail) {
       evidence_->Offend(promise::kFails, fmt::format("fails {}: {}", evidence_->Where(), TextOfError(status)));
     }
@@ -89,7 +94,9 @@ absl::Status WatchedHook::AfterCreateSession(const std::shared_ptr<Session>& ses
 void WatchedHook::NoteFeeds(const RunContext& context, const RunArgs& args) {
   for (std::size_t i = 0; i < args.feeds.size(); ++i) {
     const Feed& feed = args.feeds[i];
-    const std::string name = world_.graph().NameOf(feed.tensor);
+    // The session refuses what is of another graph.
+    const bool known = world_.graph().HasNode(feed.tensor.node);
+    const std::string name = known ? world_.graph().NameOf(feed.tensor) : "?";
     double value = 0;
     evidence_->Decide(feed.value.AsNumber(&value) ? fmt::format("feeds {} with {}", name, value)
                                                   : fmt::format("feeds {}", name));

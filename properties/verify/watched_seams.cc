@@ -60,7 +60,8 @@ bool WatchedSession::Trains(const RunSpec& spec) const {
     const NodeId id = todo.back();
     todo.pop_back();
     if (id == train_.node) return true;
-    if (id == kNoNode || !seen.insert(id).second) continue;
+    // The session refuses what is of another graph.
+    if (!graph().HasNode(id) || !seen.insert(id).second) continue;
     const Node& node = graph().node(id);
     todo.insert(todo.end(), node.control_inputs.begin(), node.control_inputs.end());
     for (const Output& input : node.inputs) todo.push_back(input.node);
@@ -74,7 +75,7 @@ absl::Status WatchedSession::Run(const RunCall& call, std::vector<Tensor>* fetch
     evidence_->Offend(promise::kTrainOp, fmt::format("runs the train op {}", evidence_->Where()));
   }
   absl::Status status = inner_->Run(call, fetched);
-  if (!status.ok()) evidence_->own_call = CodeOf(status);
+  if (!status.ok()) evidence_->own_failures.push_back(CodeOf(status));
   return status;
 }
 

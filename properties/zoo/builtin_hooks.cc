@@ -27,6 +27,14 @@ VerifyOptions WritesEvents() {
   return {.may_need_session = true, .may_write = {"/checkpoints"}, .service_tasks = {"event_writer"}};
 }
 
+// By TensorFlow's behaviour it fails where a step is traced again, after a recovery or since it stands still: a writer
+// takes each tag once.
+VerifyOptions Profiles() {
+  VerifyOptions options = WritesEvents();
+  options.may_fail = true;
+  return options;
+}
+
 HookMaker InputPipeline() {
   return [](HookWorld& w) -> absl::StatusOr<HookPtr> {
     Builder b(w.graph());
@@ -128,7 +136,7 @@ std::vector<ZooHook> OtherBuiltIn() {
          return ProfilerHook::Create(w.env(),
                                      {.save_steps = 2, .output_dir = w.directory(), .behaviour = w.behaviour()});
        },
-       WritesEvents()},
+       Profiles()},
       {"LastOneSavesHook", "saves when the chief is gone", "",
        [](HookWorld& w) {
          return std::make_shared<LastOneSavesHook>(

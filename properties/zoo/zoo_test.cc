@@ -93,5 +93,16 @@ TEST(Zoo, WhatIsRightIsLeftInPeace) {
   }
 }
 
+// By TensorFlow's behaviour, where a step that stands still is traced twice.
+TEST(Zoo, AProfilerHasLeaveToFail) {
+  const ZooHook* const profiler = FindInZoo("ProfilerHook");
+  ASSERT_NE(profiler, nullptr);
+  VerifyOptions options = profiler->options;
+  options.only = "random_100715";
+  const HookReport report = VerifyHook(profiler->make, options);
+  EXPECT_TRUE(report.ok()) << TextOfReport(*profiler, report);
+  EXPECT_THAT(report.events, testing::Contains(testing::HasSubstr("exit failed USAGE")));
+}
+
 }  // namespace
 }  // namespace vigil

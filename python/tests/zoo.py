@@ -1,5 +1,6 @@
 """Hooks that are wrong in known ways, and right ones: what `vigil-verify` must find, and what it must not."""
 
+import contextlib
 import threading
 import time
 
@@ -297,6 +298,22 @@ class FailsWithLeave(OfStep):
     def after_run(self, context, values):
         if values.results == 3:
             raise ValueError("three")
+
+
+@right()
+class TellsOfTheFirstOfTwoErrors(OfStep):
+    def begin(self):
+        super().begin()
+        self.unfed = tf.placeholder(tf.int32, name="unfed")
+        self.unset = tf.Variable(1, trainable=False, collections=[], name="unset")
+
+    def after_run(self, context, values):
+        try:
+            context.session.run(self.unfed)
+        except tf.errors.InvalidArgumentError as first:
+            with contextlib.suppress(tf.errors.FailedPreconditionError):
+                context.session.run(self.unset)
+            raise first
 
 
 @right()

@@ -74,7 +74,7 @@ class RecordedSession(session_module.Session):
                 w.run_takes_time()
             if error is not None:
                 if evidence is not None:
-                    evidence.own_call = code_of(error)
+                    evidence.own_failures.add(code_of(error))
                 says_no = kind in ("ready", "ready_for_local_init") and "uninitialized" in str(error)
                 w.log(f"session {self.number} {kind} failed {noted(w, error)}", **({"value": 0} if says_no else {}))
                 raise error

@@ -66,7 +66,7 @@ class Evidence:
         self.ended = False
         self.session = 0  # the newest; 0: none, or it is gone
         self.stopped_last_run = False
-        self.own_call = None  # the code of the last failure of a call that the hook made on a session in this method
+        self.own_failures = set()  # the codes of the calls that the hook made on a session in this method
         self.error = ""
         self.threads = set()  # that it has started
         self.coordinators = []  # that it was given in this life
@@ -166,7 +166,8 @@ class Verified(tf.train.SessionRunHook):
     @contextlib.contextmanager
     def call(self, method):
         e, w = self.evidence, world.active
-        e.inside, e.own_call, start = method, None, w.now
+        e.inside, start = method, w.now
+        e.own_failures.clear()
         before = set(threading.enumerate())
         w.evidence = e
         try:
@@ -177,7 +178,7 @@ class Verified(tf.train.SessionRunHook):
             e.decide(f"fails with {code} in {method}")
             if "finalized" in str(error) and code == "USAGE":
                 e.offend("hook.changes_graph_late", f"adds nodes to the graph {e.where()}")
-            elif code != e.own_call and not e.may("fail") and not (method == "end" and e.session == 0):
+            elif code not in e.own_failures and not e.may("fail") and not (method == "end" and e.session == 0):
                 first = str(error).split("\n")[0]
                 e.offend("hook.fails_by_itself", f'fails {e.where()}: {code} "{first}"')
             raise

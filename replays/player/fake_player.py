@@ -22,7 +22,7 @@ def say(message):
 
 
 def played(number, **more):
-    return {"type": "played", "id": number, "verdict": "played", "events": EVENTS, "final": {"checkpoints": []}, **more}
+    return {"type": "played", "id": number, "verdict": "played", "events": EVENTS, "final": {"checkpoints": []}, "hook": {}, **more}
 
 
 def none(number):
@@ -138,6 +138,16 @@ def decides(number):
 
 def cannot_make_its_hook(number):
     say(played(number, hook={"error": "the hook could not be made: ValueError: no"}))
+
+
+def says_nothing_of_its_hook(number):
+    answer = played(number)
+    del answer["hook"]
+    say(answer)
+
+
+def does_not_set_up(number):
+    say(played(number, verdict="not set up", reason="no room"))
 
 
 def main():

@@ -364,7 +364,9 @@ absl::Status ParseAnswer(std::string_view line, std::int64_t id, const Scenario&
   choices.EachMember([&](const Json& member, const Place& place) {
     ReadTexts(Field(reading, member, place), outcome.choices[std::string(member.key())]);
   });
-  const Field said = f.Optional("hook");
+  // Who says nothing of a hook is not one whose hook has done nothing wrong.
+  const bool must_say = hook != nullptr && outcome.verdict == Verdict::kPlayed;
+  const Field said = must_say ? f.Required("hook") : f.Optional("hook");
   if (hook != nullptr) ReadHookSaid(said, *hook);
   f.Finish();
   if (!reading.ok()) return Misread(line, reading.status());
