@@ -133,16 +133,27 @@ Duration FaultApplier::LastChange() const {
 }
 
 void FaultApplier::Tell(Entry::What what, const TimedFault& fault, std::string text) {
-  const bool takes_files = what == Entry::What::kCrash && fault.disk != DiskLoss::kNothing;
-  history_.push_back({world_.scheduler().now(), std::move(text), what, fault.task, fault.peer, takes_files});
+  const auto timed = std::ranges::find(timed_, &fault, [](const auto& each) { return &each->fault; });
+  history_.push_back({.at = world_.scheduler().now(),
+                      .text = std::move(text),
+                      .what = what,
+                      .task = fault.task,
+                      .peer = fault.peer,
+                      .takes_files = what == Entry::What::kCrash && fault.disk != DiskLoss::kNothing,
+                      .fault = static_cast<std::size_t>(timed - timed_.begin()),
+                      .kind = fault.kind});
 }
 
 void FaultApplier::Tell(std::string text, std::string task) {
   history_.push_back({.at = world_.scheduler().now(), .text = std::move(text), .task = std::move(task)});
 }
 
-void FaultApplier::BootNode(Node& node, std::string_view why) {
-  Tell(fmt::format("{} {}", node.name(), why), node.name());
+void FaultApplier::BootNode(Node& node, const std::string& task, std::string_view why) {
+  history_.push_back({.at = world_.scheduler().now(),
+                      .text = fmt::format("{} {}", node.name(), why),
+                      .what = Entry::What::kStarts,
+                      .task = task,
+                      .machine = node.name()});
   if (node.killed()) node.Restart();
   boot_(node);
 }
@@ -161,7 +172,7 @@ void FaultApplier::Start(Timed& timed) {
       break;
     case TimedFault::Kind::kStart:
       timed.struck = !node.running();
-      if (timed.struck) BootNode(node, "starts late");
+      if (timed.struck) BootNode(node, fault.task, "starts late");
       return;
     case TimedFault::Kind::kPause:
       timed.struck = node.running() && !node.killed();
@@ -260,7 +271,7 @@ void FaultApplier::Follow(Timed& timed) {
   tasks_.find(task)->second = &next;
   timed.followed = true;
   timed.missed = timed.node->asked();
-  BootNode(next, "starts on another machine");
+  BootNode(next, task, "starts on another machine");
   timed.moves.SetAt(world_.scheduler().now() + timed.fault.elsewhere.value_or(Duration(0)));
 }
 
@@ -339,7 +350,7 @@ void FaultApplier::End(Timed& timed) {
       // Who took it for dead while it died has started another one: that is the task now.
       if (&NodeOf(fault.task) != &node) break;
       if (!fault.elsewhere.has_value()) {
-        BootNode(node, "starts again");
+        BootNode(node, fault.task, "starts again");
       } else {
         Follow(timed);
       }

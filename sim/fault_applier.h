@@ -89,13 +89,19 @@ class FaultApplier {
   std::vector<InertFault> Inert() const;
   // What the timed faults did, for reports: "crash ps:0", "ps:0 starts again", ...
   struct Entry {
-    enum class What { kMoment, kBegins, kEnds, kCrash };  // kEnds: what began with that task and peer
-    Duration at;                                          // the world's, since its start
+    enum class What { kMoment, kBegins, kEnds, kCrash, kStarts };  // kStarts: a process of the task begins
+    Duration at;                                                   // the world's, since its start
     std::string text;
     What what = What::kMoment;
     std::string task = {};     // whom it strikes; "" = everybody
     std::string peer = {};     // of a link: the other end; else ""
     bool takes_files = false;  // of a crash: what was not synced of any file is gone
+    std::string machine = {};  // of kStarts: where
+    // But of kMoment and kStarts: which fault of the plan's timed ones it is about.
+    std::size_t fault = 0;
+    TimedFault::Kind kind = TimedFault::Kind::kCrash;
+    // Whether what that one began is over with this.
+    bool Ends(const Entry& begun) const;
   };
   const std::vector<Entry>& history() const { return history_; }
   // Which operations on files the plan's faults of disks struck, by time; of those that strike for ever the first.
@@ -131,7 +137,7 @@ class FaultApplier {
   void SlowDown(Timed& timed);
   // By all that is under way.
   double SlownessOf(const Node& node) const;
-  void BootNode(Node& node, std::string_view why);
+  void BootNode(Node& node, const std::string& task, std::string_view why);
   void Tell(Entry::What what, const TimedFault& fault, std::string text);
   void Tell(std::string text, std::string task);
   Node& NodeOf(const std::string& task) const;

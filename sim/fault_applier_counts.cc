@@ -90,6 +90,22 @@ FaultTallies FaultApplier::Tallies() const {
   return tallies;
 }
 
+bool FaultApplier::Entry::Ends(const Entry& begun) const {
+  const bool paused = begun.what == What::kBegins && begun.kind == TimedFault::Kind::kPause && begun.task == task;
+  switch (what) {
+    case What::kMoment:
+    case What::kBegins:
+      return false;
+    case What::kEnds:  // of pauses that overlap only the last end is told
+      return begun.what == What::kBegins && (begun.fault == fault || (paused && kind == TimedFault::Kind::kPause));
+    case What::kCrash:
+      return paused;
+    case What::kStarts:
+      return begun.what == What::kCrash && begun.task == task;
+  }
+  return false;
+}
+
 std::vector<FaultApplier::DiskEntry> FaultApplier::DiskHistory() const {
   std::vector<DiskEntry> history;
   for (std::size_t i = 0; i < disks_.size(); ++i) {

@@ -289,6 +289,20 @@ TEST_F(FaultApplierTest, PausesOverlap) {
   EXPECT_EQ(TallyOf(FaultKind::kPause), (FaultTally{2, 2, 2}));
 }
 
+TEST_F(FaultApplierTest, WhatEndsWhatIsTold) {
+  Make({.timed = {{.kind = Kind::kPause, .at = seconds(5), .task = "ps:0", .lasts = seconds(2)},
+                  {.kind = Kind::kPause, .at = seconds(6), .task = "ps:0", .lasts = seconds(2)},
+                  {.kind = Kind::kCut, .at = seconds(9), .task = "chief:0", .peer = "ps:0", .lasts = seconds(9)},
+                  {.kind = Kind::kCut, .at = seconds(10), .task = "chief:0", .peer = "ps:0", .lasts = seconds(1)}}},
+       seconds(20));
+  Run();
+  const std::vector<FaultApplier::Entry>& told = applier_->history();
+  ASSERT_THAT(told, SizeIs(7));  // two pauses, their end, two cuts, the end of the second, that of the first
+  EXPECT_TRUE(told[2].Ends(told[0]) && told[2].Ends(told[1]));
+  EXPECT_TRUE(told[5].Ends(told[4]) && !told[5].Ends(told[3]));
+  EXPECT_TRUE(told[6].Ends(told[3]) && !told[6].Ends(told[0]));
+}
+
 TEST_F(FaultApplierTest, APauseOutlivesItsProcessByNothing) {
   Make({.timed = {{.kind = Kind::kPause, .at = seconds(5), .task = "ps:0", .lasts = seconds(20)},
                   {.kind = Kind::kCrash, .at = seconds(6), .task = "ps:0", .restart_after = seconds(1)}}},

@@ -3,7 +3,6 @@
 #include "vigil/proxy/proxy.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -12,11 +11,13 @@
 
 #include "fmt/format.h"
 #include "vigil/cli/serving/serving_program.h"
+#include "vigil/cli/system.h"
 #include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/files.h"
 #include "vigil/core/env/grpc/grpc_network.h"
 #include "vigil/core/env/real/real_env.h"
+#include "vigil/replays/format/escape.h"
 
 namespace vigil::cli {
 namespace {
@@ -52,23 +53,25 @@ int Tell(int code, std::string_view what) { return TellError(kProgram, code, wha
 
 // What does the same once more.
 std::string Again(const ProxyArguments& arguments) {
-  std::string again = fmt::format("./vigil proxy --listen {} --to {}", arguments.listen, arguments.to);
-  if (!arguments.plan.empty()) again += " --plan " + arguments.plan;
+  using replays::ShellWord;
+  std::string again =
+      fmt::format("./vigil proxy --listen {} --to {}", ShellWord(arguments.listen), ShellWord(arguments.to));
+  if (!arguments.plan.empty()) again += " --plan " + ShellWord(arguments.plan);
   if (arguments.seed.has_value()) again += fmt::format(" --seed {}", *arguments.seed);
   return again;
 }
 
 // What was called, and what the plan did.
-void PrintTable(const proxy::Proxy& proxy, const ProxyArguments& arguments) {
-  fmt::print("{:<16} {:>8}\n", "calls", "number");
-  for (const auto& [kind, count] : proxy.calls()) fmt::print("{:<16} {:>8}\n", proxy::NameOf(kind), count);
+std::string TableOf(const proxy::Proxy& proxy, const ProxyArguments& arguments) {
+  std::string table = fmt::format("{:<16} {:>8}\n", "calls", "number");
+  for (const auto& [kind, count] : proxy.calls()) table += fmt::format("{:<16} {:>8}\n", proxy::NameOf(kind), count);
   const std::vector<proxy::FiredFault> fired = proxy.fired();
-  if (!fired.empty()) fmt::print("\n{:>5}  {:<56} {:>7} {:>6}\n", "fault", "", "planned", "fired");
+  if (!fired.empty()) table += fmt::format("\n{:>5}  {:<56} {:>7} {:>6}\n", "fault", "", "planned", "fired");
   for (std::size_t i = 0; i < fired.size(); ++i) {
-    fmt::print("{:>5}  {:<56} {:>7} {:>6}{}\n", i + 1, proxy::Describe(fired[i].fault), fired[i].fault.times,
-               fired[i].fired, fired[i].fired == 0 ? "  never: there were fewer such calls" : "");
+    table += fmt::format("{:>5}  {:<56} {:>7} {:>6}{}\n", i + 1, proxy::Describe(fired[i].fault), fired[i].fault.times,
+                         fired[i].fired, fired[i].fired == 0 ? "  never: there were fewer such calls" : "");
   }
-  fmt::print("\n  {}\n", Again(arguments));
+  return table + fmt::format("\n  {}\n", Again(arguments));
 }
 
 absl::StatusOr<proxy::Plan> PlanOf(Files& files, const ProxyArguments& arguments) {
@@ -124,21 +127,31 @@ int Run(const ProxyArguments& arguments) {
     const bool misuse = CodeOf(listener.status()) == Code::kInvalidArgument;
     return Tell(misuse ? kWrongWords : kCannotServe, MessageOf(listener.status()));
   }
+  std::string begun;
   if (arguments.seed.has_value() && !arguments.json)
-    fmt::print("the plan of seed {}:\n{}", *arguments.seed, proxy::PrintPlan(*plan));
-  fmt::print("proxy of {} serves at grpc://{}\n", arguments.to, (*listener)->address());
-  std::fflush(stdout);
+    begun = fmt::format("the plan of seed {}:\n{}", *arguments.seed, proxy::PrintPlan(*plan));
+  begun += fmt::format("proxy of {} serves at grpc://{}\n", arguments.to, (*listener)->address());
+  if (const int said = Say(kProgram, begun); said != 0) return said;
   signals.Wait();
   between.Stop();
   listener->reset();
-  if (arguments.json) {
-    fmt::print("{}\n", proxy::PrintReport(between, Again(arguments)));
-  } else {
-    PrintTable(between, arguments);
-  }
-  std::fflush(stdout);
+  const int said = Say(
+      kProgram, arguments.json ? proxy::PrintReport(between, Again(arguments)) + "\n" : TableOf(between, arguments));
   if (!trace.failed().ok()) return Tell(kCannotServe, MessageOf(trace.failed()));
-  return 0;
+  return said;
+}
+
+// What is wrong with files of which one would be written over another one; "" = nothing.
+std::string WhatIsLost(const ProxyArguments& arguments) {
+  const std::pair<const char*, const std::string&> files[] = {
+      {"--plan", arguments.plan}, {"--write-plan", arguments.write_plan}, {"--trace", arguments.trace}};
+  for (const auto& [one, path] : files) {
+    for (const auto& [other, behind] : files) {
+      if (one != other && !path.empty() && !behind.empty() && SameFile(path, behind))
+        return fmt::format("{} and {} name the same file", one, other);
+    }
+  }
+  return "";
 }
 
 int Proxy(int count, const char* const* words) {
@@ -156,13 +169,13 @@ int Proxy(int count, const char* const* words) {
   try {
     app.parse(count, words);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return 0;
+    return Say(kProgram, app.help());
   } catch (const CLI::Error& error) {
     return Tell(kWrongWords, error.what());
   }
   if (a.to.find(':') == std::string::npos)
     return Tell(kWrongWords, fmt::format("--to: '{}' is no address: HOST:PORT", a.to));
+  if (const std::string lost = WhatIsLost(a); !lost.empty()) return Tell(kWrongWords, lost);
   return Run(a);
 }
 
@@ -172,5 +185,6 @@ int Proxy(int count, const char* const* words) {
 int main(int count, char** words) {
   // What gRPC could not do is told by what is asked of it.
   setenv("GRPC_VERBOSITY", "NONE", 0);
+  vigil::cli::HoldClosedStreams();
   return vigil::cli::Proxy(count, words);
 }

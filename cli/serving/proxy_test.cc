@@ -30,6 +30,8 @@ TEST_F(ProxyProgramTest, HelpAndMisuse) {
       {"--to 127.0.0.1:1 --plan bad.json", "bad.json: /0/on: unknown kind 'trian'; known: create_session, "},
       {"--to 127.0.0.1:1 --plan bad.json --seed 1", "excludes"},
       {"--to 127.0.0.1:1 --seed -1", "--seed"},
+      {"--to 127.0.0.1:1 --plan bad.json --trace ./bad.json", "--plan and --trace name the same file"},
+      {"--to 127.0.0.1:1 --write-plan new.json --trace new.json", "--write-plan and --trace name the same file"},
       {"--to 127.0.0.1:1 --seed 010", "--seed: expected a whole number from 0 to 18446744073709551615, got '010'"},
   };
   for (const auto& [words, what] : misuses) {
@@ -55,6 +57,25 @@ TEST_F(ProxyProgramTest, CtrlCPrintsTheTableAndTheLineThatDoesItAgain) {
   EXPECT_THAT(out, StartsWith("the plan of seed 3:\n" + folder_.Read("plan.json") + "proxy of 127.0.0.1:1 serves at "));
   EXPECT_THAT(out, HasSubstr("never: there were fewer such calls\n"));
   EXPECT_THAT(out, ::testing::EndsWith("\n  ./vigil proxy --listen 127.0.0.1:0 --to 127.0.0.1:1 --seed 3\n"));
+}
+
+TEST_F(ProxyProgramTest, WhatCannotBeSaidIsAnError) {
+  const Ran full = Run("timeout -s INT 20 $VIGIL --to 127.0.0.1:1 >/dev/full");
+  EXPECT_EQ(full.code, 1);
+  EXPECT_THAT(full.err, HasSubstr("No space left on device"));
+  EXPECT_EQ(Run("$VIGIL --help >/dev/full").code, 1);
+  EXPECT_EQ(Run("$VIGIL 2>/dev/full").code, 2);
+  // A file that is opened does not take the place of a stream that is closed.
+  EXPECT_EQ(Run("timeout -s INT 20 $VIGIL --to 127.0.0.1:1 --trace calls.jsonl >&-").code, 1);
+  EXPECT_EQ(folder_.Read("calls.jsonl"), "");
+}
+
+TEST_F(ProxyProgramTest, TheLineThatDoesItAgainCanBeTyped) {
+  folder_.Write("my plan.json", "[]");
+  const Ran ran =
+      Run("$VIGIL --to 127.0.0.1:1 --plan 'my plan.json' > out & p=$!; until grep -q serves out; do :; done; "
+          "kill -INT $p; wait $p; tail -n 1 out");
+  EXPECT_EQ(ran.out, "  ./vigil proxy --listen 127.0.0.1:0 --to 127.0.0.1:1 --plan 'my plan.json'\n");
 }
 
 TEST_F(ProxyProgramTest, AsJson) {

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <memory>
@@ -15,6 +14,7 @@
 
 #include "fmt/format.h"
 #include "vigil/cli/serving/serving_program.h"
+#include "vigil/cli/system.h"
 #include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
@@ -43,7 +43,7 @@ constexpr char kServeNotes[] =
     "\n"
     "Exit codes: 0 ended by a signal, after what was under way had ended; 1 it could not serve (an address in use, "
     "files\n"
-    "of TLS); 2 misuse.\n";
+    "of TLS), or could not say that it does; 2 misuse.\n";
 
 struct ServeArguments {
   std::string cluster;
@@ -106,13 +106,14 @@ int ServeUntilSignalled(const ServeArguments& arguments, const ClusterSpec& clus
     const Code code = CodeOf(server.status());
     return Tell(code == Code::kUnknown ? kCannotServe : kWrongWords, MessageOf(server.status()));
   }
-  fmt::print("/job:{}/task:{} serves at {}\n", (*server)->job_name(), (*server)->task_index(), (*server)->target());
-  std::fflush(stdout);
+  const int said = Say(kProgram, fmt::format("/job:{}/task:{} serves at {}\n", (*server)->job_name(),
+                                             (*server)->task_index(), (*server)->target()));
+  if (said != 0) return said;
   signals.Wait();
   const Server::Load load = (*server)->load();
   if (!arguments.quiet) {
-    fmt::print(stderr, "vigil-serve: ends; it holds {} sessions, {} graphs, {} steps and {} calls\n", load.sessions,
-               load.graphs, load.steps, load.calls);
+    Remark(fmt::format("vigil-serve: ends; it holds {} sessions, {} graphs, {} steps and {} calls\n", load.sessions,
+                       load.graphs, load.steps, load.calls));
   }
   (*server)->Stop();
   return 0;
@@ -162,8 +163,7 @@ int Serve(int count, const char* const* words) {
     app.parse(count, words);
     a.tls.mutual = !one_sided;
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return 0;
+    return Say(kProgram, app.help());
   } catch (const CLI::Error& error) {
     return Tell(kWrongWords, error.what());
   }
@@ -179,5 +179,6 @@ int Serve(int count, const char* const* words) {
 int main(int count, char** words) {
   // What gRPC could not do is told by what is asked of it.
   setenv("GRPC_VERBOSITY", "NONE", 0);
+  vigil::cli::HoldClosedStreams();
   return vigil::cli::Serve(count, words);
 }

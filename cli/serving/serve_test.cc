@@ -129,6 +129,20 @@ TEST_F(ServeTest, HelpAndMisuse) {
   }
 }
 
+TEST_F(ServeTest, WhatCannotBeSaidIsAnErrorOrIsNotSaid) {
+  const Ran full = Run("timeout -s INT 20 $VIGIL --cluster local=127.0.0.1:0 >/dev/full");
+  EXPECT_EQ(full.code, 1);
+  EXPECT_THAT(full.err, HasSubstr("No space left on device"));
+  EXPECT_EQ(Run("timeout -s INT 20 $VIGIL --cluster local=127.0.0.1:0 >&-").code, 1);
+  EXPECT_EQ(Run("$VIGIL --help >/dev/full").code, 1);
+  EXPECT_EQ(Run("$VIGIL 2>/dev/full").code, 2);
+  // Nor does a log that nobody can write end it otherwise.
+  const Ran silent =
+      Run("$VIGIL --cluster local=127.0.0.1:0 >out 2>/dev/full & p=$!; until grep -q serves out; do :; done; "
+          "kill -TERM $p; wait $p; echo code $?");
+  EXPECT_EQ(silent.out, "code 0\n");
+}
+
 TEST_F(ServeTest, WhereItCannotServeItSaysWhy) {
   const ServeProcess first("local=127.0.0.1:0", "local", 1);
   const std::string address = first.said.substr(first.said.find("grpc://") + 7);

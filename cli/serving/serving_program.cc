@@ -1,8 +1,8 @@
 #include "vigil/cli/serving/serving_program.h"
 
-#include <cstdio>
-
 #include "fmt/format.h"
+#include "vigil/cli/system.h"
+#include "vigil/core/base/code.h"
 
 namespace vigil::cli {
 
@@ -20,9 +20,16 @@ void EndSignals::Wait() {
 }
 
 int TellError(std::string_view program, int code, std::string_view what) {
-  fmt::print(stderr, "error: {}\n", what);
-  if (code == kWrongWords) fmt::print(stderr, "See {} --help\n", program);
+  Remark(fmt::format("error: {}\n", what));
+  if (code == kWrongWords) Remark(fmt::format("See {} --help\n", program));
   return code;
+}
+
+void Remark(std::string_view text) { WriteSpecialFile("/dev/stderr", text).IgnoreError(); }
+
+int Say(std::string_view program, std::string_view text) {
+  const absl::Status wrote = WriteSpecialFile("/dev/stdout", text);
+  return wrote.ok() ? 0 : TellError(program, kCannotServe, MessageOf(wrote));
 }
 
 }  // namespace vigil::cli

@@ -25,8 +25,12 @@ class EndSignals {
   sigset_t signals_;
 };
 
-// On standard error; of kWrongWords also where to look. Returns the code.
+// On standard error, where that can be written; of kWrongWords also where to look. Returns the code.
 int TellError(std::string_view program, int code, std::string_view what);
+void Remark(std::string_view text);  // the same without more
+
+// On standard output, at once. 0, or kCannotServe: it cannot be written there, which is told.
+int Say(std::string_view program, std::string_view text);
 
 }  // namespace vigil::cli
 

@@ -180,6 +180,30 @@ TEST_F(DatasetOpsTest, FilesThatComeAndGo) {
   EXPECT_THAT(Show(forever), StartsWith("OUT_OF_RANGE")) << "it ends where nothing comes any more";
 }
 
+// As TensorFlow does.
+TEST_F(DatasetOpsTest, BehindADamagedRecordComesTheNextFile) {
+  Files& files = *EnvFixture::fake_.env().files;
+  const auto write = [&](const std::string& path, const std::vector<std::string>& records, std::size_t damaged) {
+    std::string bytes;
+    for (const std::string& each : records) AppendRecord(each, &bytes);
+    if (damaged != 0) bytes[damaged] ^= 1;
+    ASSERT_TRUE(WriteAtomically(files, path, bytes).ok());
+  };
+  write("/one", {"a1", "a2", "a3"}, 18 + 12);  // 12 bytes, the record, and 4 bytes
+  write("/two", {"b1"}, 0);
+  const Output records =
+      b_.Op("TFRecordDataset", {Vec<std::string>({"/one", "/two"}), Scalar<std::string>(""), Scalar<std::int64_t>(0)});
+  const Output iterator = Iterator({DType::kString});
+  const Output next = Next(iterator, {DType::kString});
+  ASSERT_TRUE(Run(Begin(With("RepeatDataset", records, 2), iterator)).ok());
+  for (const int time : {1, 2}) {
+    EXPECT_EQ(Show(next), "string [] a1") << time;
+    EXPECT_THAT(Show(next), StartsWith("DATA_LOSS")) << time;
+    EXPECT_EQ(Show(next), "string [] b1") << time;
+  }
+  EXPECT_THAT(Show(next), StartsWith("OUT_OF_RANGE"));
+}
+
 TEST_F(DatasetOpsTest, RecordsThatAreNotThere) {
   const Output records =
       b_.Op("TFRecordDataset", {Vec<std::string>({"/nowhere"}), Scalar<std::string>(""), Scalar<std::int64_t>(0)});

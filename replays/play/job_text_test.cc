@@ -68,6 +68,21 @@ TEST(JobText, HasAColumnForEachNode) {
   }
 }
 
+TEST(JobText, AMachineThatATaskWasBroughtToHasAColumn) {
+  Scenario scenario = SmallJob().scenario;
+  scenario.job->plan.timed = {{.kind = sim::TimedFault::Kind::kCrash,
+                               .at = std::chrono::seconds(2),
+                               .task = "chief:0",
+                               .restart_after = std::chrono::seconds(1),
+                               .elsewhere = std::chrono::seconds(0)}};
+  Outcome outcome = Runner().Run(scenario);
+  ShowJob(*scenario.job, outcome, {}, outcome);
+  EXPECT_THAT(outcome.nodes, ElementsAre("chief:0", "ps:0", "worker:0", "chief:0~2"));
+  EXPECT_THAT(outcome.events[0], EndsWith("| chief:0~2"));
+  EXPECT_THAT(outcome.events, Contains(ContainsRegex("\\| life 2 begins$")));
+  EXPECT_THAT(outcome.events, Contains(ContainsRegex("\\| session 1 restore$")));
+}
+
 TEST(JobText, NumbersAreThoseOfTheTrace) {
   const Scenario scenario = SmallJob().scenario;
   const Outcome outcome = Runner().Run(scenario);

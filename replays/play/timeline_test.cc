@@ -124,6 +124,34 @@ TEST(TimelineTest, AClusterHasLivesFaultsAndMessages) {
   ExpectInOrder(timeline);
 }
 
+// The cluster above, with another plan.
+Timeline ClusterWith(const std::string& plan) {
+  std::string text = kCluster;
+  const std::size_t begin = text.find(R"("plan":[)") + std::string_view(R"("plan":[)").size();
+  text.replace(begin, text.find(']', text.find(R"("for_s":1}])")) - begin, plan);
+  return *PlayText(text.c_str()).timeline;
+}
+
+TEST(TimelineTest, OfFaultsThatOverlapEachLastsAsLongAsItDoes) {
+  const Timeline timeline = ClusterWith(
+      R"({"at_s":2,"cut":["chief:0","ps:0"],"for_s":4},{"at_s":3,"slow_link":["chief:0","ps:0"],"by_s":0.1,"for_s":1},)"
+      R"({"at_s":2.5,"pause":"worker:0","for_s":10},{"at_s":3,"crash":"worker:0","restart_after_s":1})");
+  std::map<std::string, double> lasted;
+  for (const TimelineMark& mark : timeline.marks) {
+    if (mark.kind == MarkKind::kFault && mark.until.has_value()) lasted[mark.text] = ToSeconds(*mark.until - mark.at);
+  }
+  EXPECT_THAT(lasted, ElementsAre(std::pair("cut chief:0 and ps:0", 4), std::pair("pause worker:0", 0.5),
+                                  std::pair("slow link chief:0 and ps:0", 1)));
+  ExpectInOrder(timeline);
+}
+
+TEST(TimelineTest, ALifeAndWhatItDoesAreOnOneMachine) {
+  const Timeline timeline = ClusterWith(R"({"at_s":2,"crash":"chief:0","restart_after_s":1,"elsewhere_s":0.5})");
+  EXPECT_THAT(timeline.nodes, ElementsAre("chief:0", "ps:0", "worker:0", "chief:0~2"));
+  EXPECT_THAT(LaneNames(timeline), IsSupersetOf({"chief:0/life", "chief:0/main", "chief:0~2/life", "chief:0~2/main"}));
+  ExpectInOrder(timeline);
+}
+
 TEST(TimelineTest, MessagesAreThoseBetweenNodes) {
   const Timeline timeline = *PlayText(kCluster).timeline;
   ASSERT_GT(timeline.arrows.size(), 500U);

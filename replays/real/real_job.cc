@@ -51,7 +51,7 @@ struct Member {
   bool late = false;    // starts by the plan only
   bool opened = false;  // a session
   bool killed = false;  // by the plan, and not started since
-  bool back = false;    // ... but will be
+  bool back = false;    // ... but will be; or will be for the first time
   sim::TaskFacts facts;
   std::unique_ptr<TaskProcess> process;  // of its last life; null: there was none
 };
@@ -224,7 +224,6 @@ void RealJob::Fired(const TimedFault& fault) {
 }
 
 void RealJob::AddCrash(const TimedFault& fault, Time at, std::vector<Action>& actions) {
-  Of(fault.task).back = Of(fault.task).back || fault.restart_after.has_value();
   const Time dies = at + (LikeTensorFlow(scenario_.behaviour) ? sim::kDying : std::chrono::milliseconds(0));
   if (dies > at) {
     actions.push_back({at, [this, &fault] {
@@ -238,6 +237,7 @@ void RealJob::AddCrash(const TimedFault& fault, Time at, std::vector<Action>& ac
                        Fired(fault);
                        member.process->Kill();
                        member.killed = true;
+                       member.back = fault.restart_after.has_value();
                        return absl::OkStatus();
                      }});
   if (!fault.restart_after.has_value()) return;

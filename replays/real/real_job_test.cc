@@ -117,6 +117,19 @@ TEST_F(RealJobTest, AServerThatIsKilledCostsTheChiefASession) {
   EXPECT_EQ(run->facts.faults[0].fired, 1);
 }
 
+TEST_F(RealJobTest, WhoIsKilledAgainIsBackWhenAllHeals) {
+  Scenario scenario = SmallJob(R"({"at_s": 0.3, "crash": "chief:0", "restart_after_s": 0.2},)"
+                               R"({"at_s": 1.5, "crash": "chief:0", "restart_after_s": 100})",
+                               "", 0);
+  scenario.job->workload.last_step = 400;
+  scenario.job->heal_after = std::chrono::seconds(2);
+  const absl::StatusOr<RealJobRun> run = Play(scenario, VIGIL_TASK_PROGRAM);
+  ASSERT_TRUE(run.ok()) << run.status();
+  const sim::TaskFacts& chief = run->facts.tasks.find("chief:0")->second;
+  EXPECT_EQ(chief.outcome, "clean") << chief.text;
+  EXPECT_EQ(chief.lives, 3);
+}
+
 TEST_F(RealJobTest, ATaskThatIsKilledForGoodIsKilled) {
   const absl::StatusOr<RealJobRun> run = Play(SmallJob(R"({"at_s": 0.3, "crash": "worker:0"})"), VIGIL_TASK_PROGRAM);
   ASSERT_TRUE(run.ok()) << run.status();

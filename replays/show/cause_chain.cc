@@ -9,6 +9,7 @@
 
 #include "vigil/replays/format/json_writer.h"
 #include "vigil/replays/show/causes.h"
+#include "vigil/replays/show/machines.h"
 
 namespace vigil::replays {
 namespace {
@@ -89,14 +90,14 @@ std::size_t AddViolation(std::string_view rule, std::size_t event, CauseGraph& g
 }
 
 std::size_t AddViolation(std::string_view rule, std::string_view node, std::optional<Duration> at, CauseGraph& graph) {
-  const bool known = std::ranges::find(graph.causes, node, &Cause::node) != graph.causes.end();
+  const auto is_there = [node](const Cause& cause) { return Machines::IsOf(cause.node, node); };
+  const bool known = std::ranges::any_of(graph.causes, is_there);
   const Duration latest = at.value_or(Duration::max());
   std::size_t witness = kNobodysPast;
   for (std::size_t i = 0; i < graph.causes.size(); ++i) {
     const Cause& each = graph.causes[i];
     if (each.kind == Cause::Kind::kFault || each.kind == Cause::Kind::kMessage ||
-        each.kind == Cause::Kind::kViolation || each.at > latest ||
-        (known && (each.node != node || !each.task.empty())))
+        each.kind == Cause::Kind::kViolation || each.at > latest || (known && (!is_there(each) || !each.task.empty())))
       continue;
     if (witness == kNobodysPast || graph.causes[witness].at <= each.at) witness = i;
   }
@@ -109,7 +110,8 @@ std::size_t AddViolation(std::string_view rule, std::string_view node, std::opti
 CauseChain WalkBack(const CauseGraph& graph, std::size_t from, std::size_t most) {
   const auto is = [](Cause::Kind kind) { return [kind](const Cause& cause) { return cause.kind == kind; }; };
   CauseChain chain;
-  std::vector<std::size_t> way = WayBack(graph, from, is(Cause::Kind::kError));
+  std::vector<std::size_t> way;
+  if (!is(Cause::Kind::kError)(graph.causes[from])) way = WayBack(graph, from, is(Cause::Kind::kError));
   if (!way.empty()) {
     std::vector<std::size_t> further = WayBack(graph, way.front(), is(Cause::Kind::kFault));
     if (!further.empty()) way.insert(way.begin(), further.begin(), std::prev(further.end()));

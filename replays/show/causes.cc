@@ -15,6 +15,7 @@
 #include "vigil/replays/format/names.h"
 #include "vigil/replays/format/print_parts.h"
 #include "vigil/replays/show/event_text.h"
+#include "vigil/replays/show/machines.h"
 
 namespace vigil::replays {
 namespace {
@@ -40,11 +41,12 @@ CauseKind CauseKindOf(const Event& event) {
 // A fault of the plan, and until when it was in force.
 struct Strike {
   std::size_t cause = 0;
+  const FaultEntry* entry = nullptr;
   Duration begins{0};
   Duration ends = Duration::max();
-  std::string task = {};
+  // Machines.
+  std::string node = {};
   std::string peer = {};
-  bool crash = false;
 };
 
 // A message as an error may find it.
@@ -85,6 +87,7 @@ class GraphMaker {
         plan_(scenario.job.has_value() ? &scenario.job->plan : nullptr),
         trace_(played.trace),
         played_(played),
+        machines_(played.faults),
         messages_(played.message_log.messages) {}
 
   CauseGraph Make() {
@@ -108,20 +111,20 @@ class GraphMaker {
   void AddFaults() {
     for (const FaultEntry& entry : played_.faults) {
       for (Strike& strike : strikes_) {
-        const bool over = entry.what == FaultEntry::What::kEnds ? strike.task == entry.task && strike.peer == entry.peer
-                          : entry.task.empty()                  ? true
-                                               : entry.what == FaultEntry::What::kMoment && strike.task == entry.task &&
-                                                     strike.peer.empty() && strike.crash;
-        if (over && strike.ends == Duration::max()) strike.ends = entry.at;
+        if (strike.ends == Duration::max() && entry.Ends(*strike.entry)) strike.ends = entry.at;
       }
-      const bool crash = entry.what == FaultEntry::What::kCrash;
-      if (!crash && entry.what != FaultEntry::What::kBegins) continue;
+      if (entry.what != FaultEntry::What::kCrash && entry.what != FaultEntry::What::kBegins) continue;
+      const std::string node = machines_.Of(entry.task, entry.at);
       const std::size_t cause = Add({.kind = CauseKind::kFault,
                                      .at = entry.at,
-                                     .node = entry.task,
+                                     .node = node,
                                      .text = Escaped(entry.text),
                                      .takes_files = entry.takes_files});
-      strikes_.push_back({.cause = cause, .begins = entry.at, .task = entry.task, .peer = entry.peer, .crash = crash});
+      strikes_.push_back({.cause = cause,
+                          .entry = &entry,
+                          .begins = entry.at,
+                          .node = node,
+                          .peer = machines_.Of(entry.peer, entry.at)});
     }
   }
 
@@ -187,15 +190,16 @@ class GraphMaker {
 
   void AddLife(const sim::JobMoment& moment) {
     const Duration at = moment.at - played_.start;
+    const std::string node = machines_.Of(moment.task, at);
     const std::size_t cause =
-        Add({.at = at, .node = moment.task, .text = Escaped(fmt::format("life {} begins", moment.life))});
+        Add({.at = at, .node = node, .text = Escaped(fmt::format("life {} begins", moment.life))});
     for (auto strike = strikes_.rbegin(); strike != strikes_.rend(); ++strike) {
-      if (!strike->crash || strike->task != moment.task || strike->begins > at) continue;
+      if (!BringsALife(*strike->entry) || strike->entry->task != moment.task || strike->begins > at) continue;
       Link(cause, strike->cause);
       break;
     }
-    lives_[moment.task] = cause;
-    done_on_[moment.task].push_back(cause);
+    lives_[node] = cause;
+    done_on_[node].push_back(cause);
   }
 
   void AddEvent(const sim::TraceRecord& record) {
@@ -221,13 +225,18 @@ class GraphMaker {
     if (task.empty()) done_on_[node].push_back(cause);
   }
 
+  // After it a new process of the task begins.
+  static bool BringsALife(const FaultEntry& entry) {
+    return entry.what == FaultEntry::What::kCrash || entry.kind == sim::TimedFault::Kind::kZombie;
+  }
+
   // To what came of messages since `before`, and to the faults that began at its node meanwhile.
   void LinkError(std::size_t error, std::size_t before) {
     const std::string node = graph_.causes[error].node;
     const Duration at = graph_.causes[error].at;
     const Duration since = before == kNothing ? Duration(-1) : graph_.causes[before].at;
     for (const Strike& strike : strikes_) {
-      if ((strike.task == node || strike.peer == node) && strike.begins > since && strike.begins <= at)
+      if ((strike.node == node || strike.peer == node) && strike.begins > since && strike.begins <= at)
         Link(error, strike.cause);
     }
     const bool is_first = before == kNothing || !graph_.causes[before].event.has_value();
@@ -288,7 +297,7 @@ class GraphMaker {
     bool struck = false;
     for (const Strike& strike : strikes_) {
       const bool link = !strike.peer.empty();
-      const bool ends = strike.task == message.from || strike.task == message.to;
+      const bool ends = strike.node == message.from || strike.node == message.to;
       const bool other = !link || strike.peer == message.from || strike.peer == message.to;
       if (!ends || !other || strike.begins > met.at || strike.ends < message.sent) continue;
       Link(cause, strike.cause);
@@ -371,6 +380,7 @@ class GraphMaker {
   const sim::FaultPlan* const plan_;  // null: of one session
   const sim::Trace& trace_;
   const Played& played_;
+  const Machines machines_;
   const std::vector<LoggedMessage>& messages_;
   CauseGraph graph_;
   std::vector<Strike> strikes_;

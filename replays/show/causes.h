@@ -9,7 +9,7 @@
 //   of a message     the timed fault in force at one of its ends when it was sent or arrived, the fault of its request,
 //                    and the last thing that the main task of its sender had done; of a reply also what its sender met
 //                    of others, and on its disk, since it was asked
-//   of a life        the crash before it
+//   of a life        the crash before it, or that the process before it was taken for dead
 //   of a violation   the event that proves it, or what its node had come to; of one that is about files (checkpoint.x,
 //                    restore.x, disk.x) also the last crash that took what was not synced, of whoever shares them
 // What stands in a chain is in the past of what stands below it. That it had to lead there is for the reader to see.
@@ -65,9 +65,9 @@ struct CauseChain {
   std::size_t kept_first = 0;
   bool from_a_fault = false;
 };
-// From `from` back to the newest error in its past, and from there to the newest fault in the past of that; if there is
-// none, to the newest fault in the past of `from`. Or straight to what took files, if that is newer. Events between
-// them that are none of these are passed over.
+// From `from` back to the newest error in its past, unless it is one itself (an older one may have come of something
+// else), and from there to the newest fault in the past of that; if there is none, to the newest fault in the past of
+// `from`. Or straight to what took files, if that is newer. Events between them that are none of these are passed over.
 CauseChain WalkBack(const CauseGraph& graph, std::size_t from, std::size_t most = kLongestChain);
 
 // "  12.500  fault      crash ps:0", a line each, without newlines; the first says so if no fault is in the past.

@@ -37,6 +37,12 @@ class PlayedByHand {
     played.faults.push_back({at, text, what, task, peer});
     return *this;
   }
+  // Of which fault of the plan the last one is.
+  PlayedByHand& Is(std::size_t fault, sim::TimedFault::Kind kind) {
+    played.faults.back().fault = fault;
+    played.faults.back().kind = kind;
+    return *this;
+  }
   PlayedByHand& Goes(seconds at, Message::Kind kind, const std::string& from, const std::string& to,
                      std::uint64_t call = 1) {
     played.message_log.messages.push_back({kind, from, to, "RunStep", call, std::nullopt, at, at});
@@ -109,6 +115,57 @@ TEST(CausalChain, AFaultThatIsOverStrikesNoMessage) {
   EXPECT_THAT(job.Why("chief:0"), ElementsAre("no fault that is noted with its time is in its past",
                                               "    3.000  error      chief:0: session 1 run failed UNAVAILABLE",
                                               "    3.000  violation  chief:0: a.rule"));
+}
+
+TEST(CausalChain, OfAnErrorIsItsOwnAndNotThatOfAnOlderOne) {
+  PlayedByHand job = ACrashThatIsMet();
+  job.Fault(seconds(7), What::kBegins, "cut chief:0 and ps:0", "chief:0", "ps:0");
+  job.Goes(seconds(8), Message::Kind::kRefusal, "chief:0", "ps:0");
+  job.Emits(seconds(8), "chief:0", RunReturned(Code::kUnavailable));
+  const CauseGraph graph = CausesOf(job.scenario, job.played);
+  EXPECT_EQ(ChainText(WalkBack(graph, graph.of_events.back())).front(),
+            "    7.000  fault      chief:0: cut chief:0 and ps:0");
+}
+
+TEST(CausalChain, AnotherFaultOfTheSameTaskEndsNone) {
+  using Fault = sim::TimedFault::Kind;
+  PlayedByHand job;
+  job.Life(seconds(0), "chief:0").Fault(seconds(1), What::kBegins, "ps:0 is slow", "ps:0").Is(1, Fault::kSlowNode);
+  job.Fault(seconds(2), What::kCrash, "crash ps:0", "ps:0");
+  job.Fault(seconds(3), What::kEnds, "ps:0 is fast", "ps:0").Is(1, Fault::kSlowNode);
+  job.Fault(seconds(3), What::kMoment, "the clock of ps:0 jumps", "ps:0");
+  job.Fault(seconds(3), What::kMoment, "the files of all begin to fail", "");
+  job.Emits(seconds(4), "chief:0", RunReturned(Code::kOk)).Goes(seconds(5), Message::Kind::kRefusal, "chief:0", "ps:0");
+  job.Emits(seconds(5), "chief:0", RunReturned(Code::kUnavailable));
+  EXPECT_EQ(job.Why("chief:0").front(), "    2.000  fault      ps:0: crash ps:0");
+  job.Fault(seconds(4), What::kStarts, "ps:0 starts again", "ps:0");
+  EXPECT_EQ(job.Why("chief:0").front(), "no fault that is noted with its time is in its past");
+}
+
+TEST(CausalChain, APauseIsOverWithItsProcess) {
+  PlayedByHand job;
+  job.Life(seconds(0), "chief:0").Fault(seconds(1), What::kBegins, "pause ps:0", "ps:0");
+  job.Is(1, sim::TimedFault::Kind::kPause).Fault(seconds(2), What::kCrash, "crash ps:0", "ps:0");
+  job.Fault(seconds(3), What::kStarts, "ps:0 starts again", "ps:0");
+  job.Emits(seconds(4), "chief:0", RunReturned(Code::kOk)).Goes(seconds(5), Message::Kind::kRefusal, "chief:0", "ps:0");
+  job.Emits(seconds(5), "chief:0", RunReturned(Code::kUnavailable));
+  EXPECT_EQ(job.Why("chief:0").front(), "no fault that is noted with its time is in its past");
+}
+
+TEST(CausalChain, ATaskIsTheSameOnItsNextMachine) {
+  PlayedByHand job;
+  job.Life(seconds(0), "chief:0").Emits(seconds(1), "chief:0", RunReturned(Code::kOk));
+  job.Fault(seconds(2), What::kCrash, "crash chief:0", "chief:0");
+  job.Fault(seconds(3), What::kStarts, "chief:0~2 starts on another machine", "chief:0");
+  job.played.faults.back().machine = "chief:0~2";
+  job.Life(seconds(3), "chief:0").Emits(seconds(4), "chief:0~2", RunReturned(Code::kOk));
+  EXPECT_THAT(job.Why("chief:0"),
+              ElementsAre("    2.000  fault      chief:0: crash chief:0",
+                          "    4.000  event      chief:0~2: session 1 run", "    4.000  violation  chief:0: a.rule"));
+  job.Fault(seconds(5), What::kBegins, "cut chief:0 and ps:0", "chief:0", "ps:0");
+  job.Goes(seconds(6), Message::Kind::kReset, "ps:0", "chief:0~2");
+  job.Emits(seconds(6), "chief:0~2", RunReturned(Code::kUnavailable));
+  EXPECT_EQ(job.Why("chief:0").front(), "    5.000  fault      chief:0~2: cut chief:0 and ps:0");
 }
 
 TEST(CausalChain, ALinksFaultStrikesNobodyElse) {

@@ -11,12 +11,20 @@
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/format/json_writer.h"
 #include "vigil/replays/format/print_parts.h"
+#include "vigil/replays/show/machines.h"
 #include "vigil/replays/show/story_lines.h"
 
 namespace vigil::replays {
 namespace {
 
 constexpr std::size_t kWidestColumn = 40;
+
+// The tasks, and the machines that they were brought to.
+std::vector<std::string> NodesOf(const sim::JobSpec& spec, const Played& played) {
+  std::vector<std::string> nodes = sim::TaskNames(spec);
+  for (std::string& other : Machines(played.faults).Others()) nodes.push_back(std::move(other));
+  return nodes;
+}
 
 // Of a task that is not the main one of its node, its name in front.
 std::vector<StoryLine> Everything(const Played& played) {
@@ -94,7 +102,7 @@ class Table {
 }  // namespace
 
 std::vector<std::string> JobText(const sim::JobSpec& spec, const Played& played, const JobTextOptions& options) {
-  std::vector<std::string> nodes = sim::TaskNames(spec);
+  std::vector<std::string> nodes = NodesOf(spec, played);
   std::vector<std::string> lines;
   const std::vector<std::string>& only = options.only_nodes;
   if (!only.empty())
@@ -135,7 +143,7 @@ std::vector<std::string> InertText(const sim::JobSpec& spec, const sim::JobFacts
 
 void ShowJob(const sim::JobSpec& spec, const Played& played, const JobTextOptions& options, PlainOutcome& outcome) {
   outcome.events = JobText(spec, played, options);
-  outcome.nodes = sim::TaskNames(spec);
+  outcome.nodes = NodesOf(spec, played);
   for (std::string& line : InertText(spec, *outcome.job)) outcome.events.push_back(std::move(line));
 }
 

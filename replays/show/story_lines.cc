@@ -10,6 +10,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/show/event_text.h"
+#include "vigil/replays/show/machines.h"
 
 namespace vigil::replays {
 namespace {
@@ -131,6 +132,7 @@ std::string_view TaskOnNode(const sim::Trace& trace, const sim::TraceRecord& rec
 
 std::vector<StoryLine> StoryLines(const Played& played) {
   using Source = StoryLine::Source;
+  const Machines machines(played.faults);
   std::vector<StoryLine> lines;
   for (std::size_t i = 0; i < played.faults.size(); ++i) {
     const sim::FaultApplier::Entry& entry = played.faults[i];
@@ -139,8 +141,9 @@ std::vector<StoryLine> StoryLines(const Played& played) {
   for (std::size_t i = 0; i < played.history.size(); ++i) {
     const sim::JobMoment& moment = played.history[i];
     std::optional<std::string> text = MomentText(moment);
-    if (text.has_value())
-      lines.push_back({moment.at - played.start, IsAnEnd(moment) ? 3 : 1, moment.task, "", *text, Source::kJob, i});
+    if (!text.has_value()) continue;
+    const Duration at = moment.at - played.start;
+    lines.push_back({at, IsAnEnd(moment) ? 3 : 1, machines.Of(moment.task, at), "", *text, Source::kJob, i});
   }
   for (std::size_t i = 0; i < played.trace.size(); ++i) {
     const sim::TraceRecord& record = played.trace[i];

@@ -18,7 +18,7 @@ struct StoryLine {
   enum class Source { kEvent, kJob, kFault };
   Duration at;       // since the start of the world
   int rank;          // among what happens at the same time: nobody knows, but a life begins and ends in this order
-  std::string node;  // "" = across all
+  std::string node;  // its machine (machines.h); "" = across all
   std::string task;  // of an event: the task without its node, "" = the main one
   std::string text;  // escaped
   Source source = Source::kEvent;

@@ -9,6 +9,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/event.h"
+#include "vigil/replays/show/machines.h"
 #include "vigil/replays/stage/notes.h"
 
 namespace vigil::replays {
@@ -162,8 +163,9 @@ class TimelineBuilder {
   // What lasts without being a call: lives, sessions, faults. By lane, since they may overlap in any way.
   struct Lasting {
     std::string node;
-    std::string key;
+    std::string key;  // of a fault ""
     std::size_t mark;
+    std::size_t fault = 0;  // of the play's
   };
 
   std::size_t NodeNumber(const std::string& node) {
@@ -264,25 +266,19 @@ class TimelineBuilder {
 
   void OnFault(const StoryLine& line, const FaultApplier::Entry& entry) {
     using What = FaultApplier::Entry::What;
-    const std::string key = fmt::format("{} {}", entry.task, entry.peer);
+    CloseLasting([&](const Lasting& each) { return each.node.empty() && entry.Ends(played_.faults[each.fault]); });
     if (entry.what == What::kBegins) {
-      Begin("", "plan", key, MarkKind::kFault, line.text);
+      Begin("", "plan", "", MarkKind::kFault, line.text);
+      lasting_.back().fault = line.place;
       return;
-    }
-    if (entry.what == What::kEnds) {
-      const auto it =
-          std::ranges::find_if(lasting_, [&](const Lasting& each) { return each.node.empty() && each.key == key; });
-      if (it != lasting_.end()) {
-        Close(it->mark);
-        lasting_.erase(it);
-      }
     }
     const std::size_t lane = LaneNumber("", "plan");
     Add(lane, FreeDepth(lane), MarkKind::kFault, entry.what == What::kCrash, line.text);
     if (entry.what != What::kCrash) return;
-    const std::size_t life = LaneNumber(entry.task, "life");
+    const std::string machine = Machines(played_.faults).Of(entry.task, entry.at);
+    const std::size_t life = LaneNumber(machine, "life");
     Add(life, FreeDepth(life), MarkKind::kFault, true, line.text);
-    EndLife(entry.task);
+    EndLife(machine);
   }
 
   void Begin(const std::string& node, const std::string& lane_name, const std::string& key, MarkKind kind,

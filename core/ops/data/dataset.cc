@@ -250,12 +250,13 @@ class RecordDataset : public Dataset {
           ++next_;
           reader_.emplace(bytes_);
         }
-        VIGIL_ASSIGN_OR_RETURN(const std::optional<std::string_view> record, reader_->Next());
-        if (record.has_value()) {
-          *element = {Tensor::Scalar(std::string(*record))};
+        const absl::StatusOr<std::optional<std::string_view>> record = reader_->Next();
+        if (record.ok() && record->has_value()) {
+          *element = {Tensor::Scalar(std::string(**record))};
           return true;
         }
         reader_.reset();
+        VIGIL_RETURN_IF_ERROR(record.status());  // who asks again gets what the next file has
       }
     }
 

@@ -82,7 +82,8 @@ DatasetPtr MakeBatchDataset(DatasetPtr input, std::int64_t size, bool drop_remai
 // one. `drawn`: nobody gave these seeds. REQUIRES: buffer_size > 0.
 DatasetPtr MakeShuffleDataset(DatasetPtr input, std::int64_t buffer_size, std::uint64_t seed, std::uint64_t seed2,
                               bool reshuffle, bool drawn);
-// The records of these files (TFRecord), one file after the other.
+// The records of these files (TFRecord), one file after the other. What is damaged is DATA_LOSS, once, and the rest of
+// its file is left out.
 DatasetPtr MakeRecordDataset(const Env& env, std::vector<std::string> files);
 
 }  // namespace vigil
