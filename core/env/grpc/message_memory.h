@@ -1,6 +1,6 @@
-// Memory for what is large in messages that arrive, kept for the next one when its last user is gone: to take pages from
-// the system anew, and to have them cleared, costs about as much as to receive what they are for. What is kept is the
-// system's for the asking: it takes such pages first when it needs some.
+// Memory for what is large in messages that arrive, kept for the next one when its last user is gone: to take pages
+// from the system anew, and to have them cleared, costs about as much as to receive what they are for. What is kept is
+// the system's for the asking: it takes such pages first when it needs some.
 // Thread safety: all of it. Ownership: what was given lives as long as it is held, also beyond this object's owner.
 #ifndef VIGIL_CORE_ENV_GRPC_MESSAGE_MEMORY_H_
 #define VIGIL_CORE_ENV_GRPC_MESSAGE_MEMORY_H_
