@@ -72,8 +72,8 @@ struct CauseChain {
 // `from`. Or straight to what took files, if that is newer. Events between them that are none of these are passed over.
 CauseChain WalkBack(const CauseGraph& graph, std::size_t from, std::size_t most = kLongestChain);
 
-// "  12.500  fault      crash ps:0", a line each, without newlines; the first ones say so if no fault is in the past, or
-// messages are missing.
+// "  12.500  fault      crash ps:0", a line each, without newlines; the first ones say so if no fault is in the past,
+// or messages are missing.
 std::vector<std::string> ChainText(const CauseChain& chain);
 // [{"at_s":12.5,"kind":"fault","node":"ps:0","task":"","text":"crash ps:0"},...]; what is an event has also its number
 // as "event", from 1 as `vigil replay --why` takes it.
