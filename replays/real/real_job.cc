@@ -376,8 +376,8 @@ absl::StatusOr<RealJobRun> RealJob::Play() {
   const Time limit = begin + job_.limit;
   const Time heals = job_.heal_after.has_value() ? std::min(limit, begin + *job_.heal_after) : limit;
   for (const Action& action : Actions(begin)) {
-    VIGIL_RETURN_IF_ERROR(Wait([] { return false; }, std::min(heals, action.at)));
-    if (Interrupted()) break;
+    VIGIL_RETURN_IF_ERROR(Wait([this] { return !AnyTrains(); }, std::min(heals, action.at)));
+    if (Interrupted() || !AnyTrains()) break;  // what comes later strikes nobody
     if (action.at <= heals) VIGIL_RETURN_IF_ERROR(action.act());
   }
   VIGIL_RETURN_IF_ERROR(Heal(heals));

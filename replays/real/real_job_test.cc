@@ -130,6 +130,16 @@ TEST_F(RealJobTest, WhoIsKilledAgainIsBackWhenAllHeals) {
   EXPECT_EQ(chief.lives, 3);
 }
 
+TEST_F(RealJobTest, AfterItsEndNothingStrikesIt) {
+  const absl::StatusOr<RealJobRun> run =
+      Play(SmallJob(R"({"at_s": 50, "crash": "ps:0", "restart_after_s": 1})", "", 0), VIGIL_TASK_PROGRAM);
+  ASSERT_TRUE(run.ok()) << run.status();
+  ASSERT_EQ(run->facts.faults.size(), 1U);
+  EXPECT_EQ(run->facts.faults[0].planned, 1);
+  EXPECT_EQ(run->facts.faults[0].fired, 0);
+  EXPECT_LT(run->facts.virtual_time, std::chrono::seconds(50));
+}
+
 TEST_F(RealJobTest, ATaskThatIsKilledForGoodIsKilled) {
   const absl::StatusOr<RealJobRun> run = Play(SmallJob(R"({"at_s": 0.3, "crash": "worker:0"})"), VIGIL_TASK_PROGRAM);
   ASSERT_TRUE(run.ok()) << run.status();

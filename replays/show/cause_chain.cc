@@ -126,6 +126,7 @@ CauseChain WalkBack(const CauseGraph& graph, std::size_t from, std::size_t most)
   }
   if (way.empty()) way = {from};
   chain.from_a_fault = graph.causes[way.front()].kind == Cause::Kind::kFault;
+  if (graph.messages_until < graph.causes[from].at) chain.messages_until = graph.messages_until;
   for (const std::size_t each : way) {
     const bool witness = way.size() > 1 && each == way[way.size() - 2];
     if (graph.causes[each].kind != Cause::Kind::kEvent || each == from || witness)
@@ -147,6 +148,10 @@ std::string WhereOf(const Cause& cause) {
 std::vector<std::string> ChainText(const CauseChain& chain) {
   std::vector<std::string> lines;
   if (!chain.from_a_fault) lines.emplace_back("no fault that is noted with its time is in its past");
+  if (chain.messages_until.has_value()) {
+    lines.push_back(fmt::format("messages after {:.3f} s were too many to be kept: what came by them is missing here",
+                                ToSeconds(*chain.messages_until)));
+  }
   for (std::size_t i = 0; i < chain.causes.size(); ++i) {
     if (chain.left_out > 0 && i == chain.kept_first) lines.push_back(fmt::format("... {} left out", chain.left_out));
     const Cause& cause = chain.causes[i];

@@ -94,6 +94,7 @@ class GraphMaker {
     AddFaults();
     MeetMessages();
     AddStory();
+    if (played_.message_log.left_out > 0 && !messages_.empty()) graph_.messages_until = messages_.back().sent;
     return std::move(graph_);
   }
 

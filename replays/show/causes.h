@@ -45,7 +45,8 @@ struct Cause {
 
 struct CauseGraph {
   std::vector<Cause> causes = {};
-  std::vector<std::size_t> of_events = {};  // for each event of the trace its cause
+  std::vector<std::size_t> of_events = {};                // for each event of the trace its cause
+  std::optional<Duration> messages_until = std::nullopt;  // what was sent later was too much to be kept
 };
 
 // Of a cluster better with its message log: without it an error has no messages in its past.
@@ -64,13 +65,15 @@ struct CauseChain {
   std::size_t left_out = 0;        // in the middle of a longer one, behind the first `kept_first`
   std::size_t kept_first = 0;
   bool from_a_fault = false;
+  std::optional<Duration> messages_until = std::nullopt;  // the graph's, if what happened is later
 };
 // From `from` back to the newest error in its past, unless it is one itself (an older one may have come of something
 // else), and from there to the newest fault in the past of that; if there is none, to the newest fault in the past of
 // `from`. Or straight to what took files, if that is newer. Events between them that are none of these are passed over.
 CauseChain WalkBack(const CauseGraph& graph, std::size_t from, std::size_t most = kLongestChain);
 
-// "  12.500  fault      crash ps:0", a line each, without newlines; the first says so if no fault is in the past.
+// "  12.500  fault      crash ps:0", a line each, without newlines; the first ones say so if no fault is in the past,
+// or messages are missing.
 std::vector<std::string> ChainText(const CauseChain& chain);
 // [{"at_s":12.5,"kind":"fault","node":"ps:0","task":"","text":"crash ps:0"},...]; what is an event has also its number
 // as "event", from 1 as `vigil replay --why` takes it.

@@ -105,6 +105,14 @@ TEST(CausalChain, WhatIsLaterThanTheViolationIsNotInItsPast) {
       ElementsAre("no fault that is noted with its time is in its past", "    1.000  violation  chief:0: a.rule"));
 }
 
+TEST(CausalChain, WhereMessagesAreMissingItSaysSo) {
+  PlayedByHand job = ACrashThatIsMet();
+  job.played.message_log.left_out = 1;
+  EXPECT_EQ(job.Why("chief:0", seconds(5)).front(),
+            "messages after 3.000 s were too many to be kept: what came by them is missing here");
+  EXPECT_EQ(job.Why("chief:0", seconds(3)).front(), "    2.000  fault      ps:0: crash ps:0");
+}
+
 TEST(CausalChain, AFaultThatIsOverStrikesNoMessage) {
   PlayedByHand job;
   job.Life(seconds(0), "chief:0").Fault(seconds(1), What::kBegins, "cut ps:0 from chief:0", "ps:0", "chief:0");
