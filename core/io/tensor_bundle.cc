@@ -171,8 +171,10 @@ absl::Status WriteBundlePartItems(const Env& env, const std::string& prefix, con
   }
   VIGIL_RETURN_IF_ERROR(data.status());
   absl::Status status = WriteData(*data, items, syncing == Syncing::kYes, &index);
-  if (status.ok()) status = WriteBundleIndex(env, prefix, index, Syncing::kNo);
-  if (!status.ok()) env.files->Remove(data->path()).IgnoreError();
+  if (status.ok()) {
+    status = WriteBundleIndex(env, prefix, index, Syncing::kNo);
+    if (!status.ok()) env.files->Remove(data->path()).IgnoreError();
+  }
   return OfPart(status, prefix);
 }
 
@@ -184,13 +186,9 @@ absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts,
   Files& files = *env.files;
   std::vector<std::string> data;
   for (const std::string& part : parts) data.push_back(DataFileName(part, 0, 1));
-  absl::StatusOr<BundleIndex> merged = IndexOfParts(files, parts, prefix);
-  absl::Status status = merged.status();
-  if (status.ok()) {
-    status = OfPart(PublishBundle(env, data, *std::move(merged), prefix, syncing), prefix);
-  } else {
-    for (const std::string& path : data) files.Remove(path).IgnoreError();
-  }
+  // What cannot be merged stays: it may be somebody's checkpoints. Of parts of a save the next ones clean up.
+  VIGIL_ASSIGN_OR_RETURN(BundleIndex merged, IndexOfParts(files, parts, prefix));
+  const absl::Status published = OfPart(PublishBundle(env, data, std::move(merged), prefix, syncing), prefix);
   // What cannot be cleaned up does no harm.
   std::set<std::string> directories;
   for (const std::string& part : parts) {
@@ -198,7 +196,7 @@ absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts,
     if (Dirname(part) != Dirname(prefix)) directories.insert(Dirname(part));
   }
   for (const std::string& directory : directories) files.Remove(directory).IgnoreError();
-  return status;
+  return published;
 }
 
 absl::Status VerifyBundle(Files& files, const std::string& prefix) {

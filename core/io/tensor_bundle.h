@@ -67,8 +67,8 @@ inline absl::Status WriteBundlePart(const Env& env, const std::string& prefix,
 }
 
 // Makes one bundle of several: their data files get its name, their indexes and (if nothing else is in them) their
-// directories go; pieces of one tensor may be in several. INVALID_ARGUMENT for a key that two of them have. After an
-// error the parts are gone, too: what is saved again has others.
+// directories go; pieces of one tensor may be in several. INVALID_ARGUMENT for a key that two of them have. What cannot
+// be merged stays as it is.
 absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts, const std::string& prefix,
                           Syncing syncing = Syncing::kYes);
 

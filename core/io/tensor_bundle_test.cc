@@ -162,8 +162,18 @@ TEST_F(TensorBundleTest, APartThatIsLostMeansToSaveAgain) {
     const absl::Status merged = MergeBundles(fake_.env(), {"/d/p_temp/part-0", "/d/p_temp/part-1"}, "/d/p");
     EXPECT_EQ(CodeOf(merged), Code::kAborted);
     EXPECT_THAT(std::string(MessageOf(merged)), HasSubstr(lost));
-    EXPECT_THAT(*fake_.files.List("/d"), IsEmpty()) << "what is worth nothing any more is gone";
+    EXPECT_FALSE(*Exists(fake_.files, "/d/p.index"));
+    for (const char* left : {"/d/p_temp/part-0.index", "/d/p_temp/part-0.data-00000-of-00001", "/d/p_temp/part-1.index",
+                             "/d/p_temp/part-1.data-00000-of-00001"}) {
+      fake_.files.Remove(left).IgnoreError();
+    }
   }
+}
+
+TEST_F(TensorBundleTest, WhatCannotBeMergedStays) {
+  ASSERT_EQ(Text(WriteBundlePart(fake_.env(), "/d/a", some_)), "OK");
+  EXPECT_EQ(CodeOf(MergeBundles(fake_.env(), {"/d/a", "/d/none"}, "/d/p")), Code::kAborted);
+  EXPECT_EQ(Text(VerifyBundle(fake_.files, "/d/a")), "OK");
 }
 
 TEST_F(TensorBundleTest, APartThatCannotBeWrittenLeavesNothing) {
@@ -181,7 +191,7 @@ TEST_F(TensorBundleTest, PartsOfOneCheckpointShareNoKey) {
   const absl::Status merged = MergeBundles(fake_.env(), {"/d/p_temp/part-0", "/d/p_temp/part-1"}, "/d/p");
   EXPECT_EQ(CodeOf(merged), Code::kInvalidArgument);
   EXPECT_EQ(MessageOf(merged), "Two parts of checkpoint /d/p have key same");
-  EXPECT_THAT(*fake_.files.List("/d"), IsEmpty());
+  EXPECT_FALSE(*Exists(fake_.files, "/d/p.index"));
 }
 
 }  // namespace

@@ -52,6 +52,11 @@ TensorElements TensorElements::Borrow(absl::Cord bytes) {
   return out;
 }
 
+std::optional<absl::Cord> TensorElements::borrowed() const {
+  if (block_ == nullptr || !block_->borrowed) return std::nullopt;
+  return static_cast<const Borrowed*>(block_)->owner;
+}
+
 void TensorElements::Free() {
   if (block_->borrowed) {
     delete static_cast<Borrowed*>(block_);
@@ -155,6 +160,12 @@ Tensor Tensor::Reshaped(Shape shape) const {
 std::string_view Tensor::bytes() const {
   VIGIL_CHECK(dtype_ != DType::kString);
   return {static_cast<const char*>(Data()), static_cast<std::size_t>(num_elements()) * DTypeSize(dtype_)};
+}
+
+absl::Cord Tensor::shared_bytes() const {
+  // Not a cord that keeps a tensor that keeps a cord: what is passed on again and again would become a long chain.
+  if (std::optional<absl::Cord> message = elements_.borrowed(); message.has_value()) return *std::move(message);
+  return SharedCord(bytes(), *this);
 }
 
 std::span<char> Tensor::mutable_bytes() {

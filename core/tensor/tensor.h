@@ -45,6 +45,8 @@ class TensorElements {
   TensorElements(DType dtype, std::size_t n, bool cleared);
   // Those in a message, which it keeps. REQUIRES: it is in one piece, and aligned.
   static TensorElements Borrow(absl::Cord bytes);
+  // Those bytes; nullopt: it borrows none.
+  std::optional<absl::Cord> borrowed() const;
   TensorElements(const TensorElements& other) : block_(other.block_) {
     if (block_ != nullptr) block_->users.fetch_add(1, std::memory_order_relaxed);
   }
@@ -147,6 +149,8 @@ class Tensor {
   // The elements as they lie in memory (row-major, the machine's byte order); valid as long as the tensor is neither
   // written nor destroyed, as is what flat() gives. REQUIRES: not a string tensor.
   std::string_view bytes() const;
+  // The same, shared: the elements live as long as the cord does. REQUIRES: not a string tensor.
+  absl::Cord shared_bytes() const;
   // As mutable_flat(). REQUIRES: not a string tensor.
   std::span<char> mutable_bytes();
   // Whether the elements live in a buffer that copies share.

@@ -394,7 +394,7 @@ std::optional<absl::StatusOr<Tensor>> ParseOnlyTensor(int number, const absl::Co
 void MessageWriter::Elements(std::string_view before, const Tensor& tensor) {
   piece_.append(before);
   pieces_.Append(std::exchange(piece_, {}));
-  pieces_.Append(SharedCord(tensor.bytes(), tensor));
+  pieces_.Append(tensor.shared_bytes());
 }
 
 void MessageWriter::TensorField(int number, const Tensor& tensor) {

@@ -239,6 +239,18 @@ TEST(TensorWire, WhatIsLargeAndAlignedIsTakenAsItLiesInItsMessage) {
   EXPECT_TRUE(copied->unique()) << "what is small does not keep a message";
 }
 
+TEST(TensorWire, WhatIsPassedOnAgainAndAgainBecomesNoChain) {
+  const Tensor sent = Tensor::Vector(std::vector<double>(kBorrowedTensorBytes / sizeof(double), 0.5));
+  Tensor passed = sent;
+  for (int i = 0; i < 200'000; ++i) {
+    MessageWriter writer;
+    writer.TensorField(1, passed);
+    passed = **ParseOnlyTensor(1, std::move(writer).Take());
+  }
+  EXPECT_EQ(passed.bytes().data(), sent.bytes().data());
+  EXPECT_EQ(passed, sent);
+}
+
 TEST(TensorWire, KeepsTheBitsOfNan) {
   const absl::StatusOr<Tensor> back = ParseTensor(Written(Tensor::Scalar<float>(std::nanf("5"))));
   ASSERT_TRUE(back.ok());

@@ -272,6 +272,7 @@ void HalfMade(Draws& draws, Duration /*phase*/, JobSpec& job) {
     return;
   }
   job.no_wait = true;
+  job.workload.boots.clear();
   job.workload.least_boot = job.workload.most_boot = Milliseconds(draws.Between(0, 300));
   const Duration begins = job.workload.most_boot + Milliseconds(300);
   const Duration at = begins + Milliseconds(draws.Between(0, 3500));

@@ -43,7 +43,8 @@ LifeName NameOf(const JobMoment& moment) { return {std::string(WithoutZombie(mom
 // another one. What it read of the ledger it read of all servers.
 void NoteOfTheMaster(const JobMoment& returned, Time began, const LifeName& master, Lives& lives) {
   const auto life = lives.find(master);
-  if (life != lives.end() && !returned.ledger.empty() && began >= life->second.began) life->second.trained = began;
+  if (life == lives.end() || returned.ledger.empty() || began < life->second.began) return;
+  life->second.trained = std::max(life->second.trained, began);
 }
 
 Lives LivesOf(const JobRun& run) {

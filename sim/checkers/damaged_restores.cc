@@ -16,8 +16,12 @@ void CheckDamaged(const JobRun& run, Findings& findings) {
     if (moment.kind == JobMoment::Kind::kRestored) {
       const bool damaged = moment.subject == kDamagedData;
       if (damaged) findings.Arm();
-      // What is missing is restored by itself, last: another part of the checkpoint may be whole.
-      restored = damaged && moment.code == Code::kOk ? &moment : nullptr;
+      // What is missing is restored by itself, last: that part of the checkpoint may be whole.
+      if (damaged && moment.code == Code::kOk) {
+        restored = &moment;
+      } else if (moment.code != Code::kOk || (restored != nullptr && restored->step != moment.step)) {
+        restored = nullptr;
+      }
     } else if (moment.kind == JobMoment::Kind::kRecovery || moment.kind == JobMoment::Kind::kStarted) {
       restored = nullptr;
     } else if (moment.kind == JobMoment::Kind::kSession && restored != nullptr) {

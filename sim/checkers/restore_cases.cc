@@ -62,6 +62,14 @@ JobEvidence RestoredDamaged(Code code) {
   return evidence;
 }
 
+// The damaged one works, and what was missing is then brought back from a part that is whole, of this step.
+JobEvidence RestoresWhatIsMissingThen(std::int64_t step) {
+  JobEvidence evidence =
+      Evidence({{1, kBoss, Kind::kRestored, 20}, {2, kBoss, Kind::kRestored, step}, {3, kBoss, Kind::kSession}});
+  evidence.history.front().subject = kDamagedData;
+  return evidence;
+}
+
 // A checkpoint of step 40 was reported, and a state file in which a bit has flipped named the first one; the chief
 // restores the second.
 JobEvidence NamedByRotten(std::int64_t named, std::int64_t restored) {
@@ -134,6 +142,8 @@ std::vector<CheckerCase> RestoreCases() {
       {"restore.brings_what_was_saved", "what an earlier process has restored is not this one's", DiesInARestore(),
        RestoredOnBoth(false)},
       {"restore.refuses_damage", "it works", RestoredDamaged(Code::kDataLoss), RestoredDamaged(Code::kOk)},
+      {"restore.refuses_damage", "another part is restored after it", RestoresWhatIsMissingThen(10),
+       RestoresWhatIsMissingThen(20)},
       {"restore.newest_reported", "a state file that has rotted excuses what it names", NamedByRotten(20, 20),
        NamedByRotten(30, 20)},
       {"restore.newest_reported", "a state file that has rotted excuses nothing else", NamedByRotten(30, 40),

@@ -26,10 +26,16 @@ constexpr std::size_t kFrameBytes = std::size_t{1} << 20;
 constexpr std::size_t kOwnPieceBytes = std::size_t{1} << 18;
 
 constexpr std::size_t kChecksumBytes = sizeof(std::uint32_t);
-constexpr std::size_t kHeadBytes = kChecksumBytes + sizeof(std::uint64_t);
+static_assert(kFrameHeadBytes == kChecksumBytes + sizeof(std::uint64_t));
+
+using Head = std::array<char, kFrameHeadBytes>;
 
 absl::Status NoFrame(std::string_view why) {
   return MakeStatus(Code::kInternal, fmt::format("A large message arrived in frames that are none: {}.", why));
+}
+
+std::uint32_t ChecksumOfHead(const Head& head) {
+  return ExtendCrc32c(0, {head.data() + kChecksumBytes, head.size() - kChecksumBytes});
 }
 
 }  // namespace
@@ -54,9 +60,9 @@ grpc::ByteBuffer FrameWriter::Next() {
   at_ += contents.size();
   if (at_ == end) ++piece_;
 
-  std::array<char, kHeadBytes> head;
+  Head head;
   std::memcpy(head.data() + kChecksumBytes, &piece, sizeof(piece));
-  std::uint32_t checksum = ExtendCrc32c(0, {head.data() + kChecksumBytes, sizeof(piece)});
+  std::uint32_t checksum = ChecksumOfHead(head);
   ForEachPiece(contents, [&](std::string_view bytes) { checksum = ExtendCrc32c(checksum, bytes); });
   std::memcpy(head.data(), &checksum, sizeof(checksum));
   absl::Cord frame(absl::string_view(head.data(), head.size()));
@@ -64,12 +70,22 @@ grpc::ByteBuffer FrameWriter::Next() {
   return BytesToSend(frame);
 }
 
-absl::Status FrameReader::Begin(std::size_t piece) {
+absl::Status FrameReader::CheckNext(std::uint64_t piece, std::size_t size) const {
+  if (size == 0) return NoFrame("one is empty");
+  if (piece == 0) {
+    if (piece_ == nullptr || size > piece_size_ - piece_read_) return NoFrame("one has more than its piece");
+    return absl::OkStatus();
+  }
   if (piece_ != nullptr) return NoFrame("a piece begins within another");
   if (piece > bytes_ - read_) return NoFrame("a piece is larger than the message");
+  if (size > piece) return NoFrame("one has more than its piece");
   // Or a message of many bytes could take many times as much.
   const bool small = piece < kOwnPieceBytes;
   if (small && read_ > 0 && piece_size_ < kOwnPieceBytes) return NoFrame("two pieces that follow each other are small");
+  return absl::OkStatus();
+}
+
+absl::Status FrameReader::Begin(std::size_t piece) {
   piece_ = memory_->Take(piece);
   if (piece_ == nullptr) {
     return MakeStatus(Code::kResourceExhausted, fmt::format("There is no memory for a message of {} bytes.", bytes_));
@@ -82,7 +98,7 @@ absl::Status FrameReader::Begin(std::size_t piece) {
 absl::Status FrameReader::Add(const grpc::ByteBuffer& frame) {
   std::vector<grpc::Slice> slices;
   if (!frame.Valid() || !frame.Dump(&slices).ok()) return NoFrame("one cannot be unpacked");
-  std::array<char, kHeadBytes> head;
+  Head head = {};
   std::size_t head_read = 0;
   std::vector<std::string_view> contents;
   std::size_t size = 0;
@@ -95,23 +111,24 @@ absl::Status FrameReader::Add(const grpc::ByteBuffer& frame) {
     size += bytes.size();
     if (!bytes.empty()) contents.push_back(bytes);
   }
-  if (size == 0) return NoFrame("one is empty");
   std::uint32_t told = 0;
   std::uint64_t piece = 0;
   std::memcpy(&told, head.data(), sizeof(told));
   std::memcpy(&piece, head.data() + kChecksumBytes, sizeof(piece));
+  std::uint32_t checksum = ChecksumOfHead(head);
+  const absl::Status damaged = MakeStatus(
+      Code::kUnavailable, fmt::format("A part of a message of {} bytes arrived with another checksum.", bytes_));
+  if (const absl::Status next = CheckNext(piece, size); !next.ok()) {
+    for (const std::string_view bytes : contents) checksum = ExtendCrc32c(checksum, bytes);
+    return checksum == told ? next : damaged;
+  }
   if (piece != 0) VIGIL_RETURN_IF_ERROR(Begin(piece));
-  if (piece_ == nullptr || size > piece_size_ - piece_read_) return NoFrame("one has more than its piece");
-  std::uint32_t checksum = ExtendCrc32c(0, {head.data() + kChecksumBytes, sizeof(piece)});
   for (const std::string_view bytes : contents) {
     checksum = ExtendCrc32c(checksum, bytes);
     std::memcpy(piece_.get() + piece_read_, bytes.data(), bytes.size());
     piece_read_ += bytes.size();
   }
-  if (checksum != told) {
-    return MakeStatus(Code::kUnavailable,
-                      fmt::format("A part of a message of {} bytes arrived with another checksum.", bytes_));
-  }
+  if (checksum != told) return damaged;
   read_ += size;
   if (piece_read_ == piece_size_) {
     const std::string_view all(piece_.get(), piece_size_);

@@ -5,7 +5,8 @@
 // A frame: the crc32c of what follows (four bytes), the size of the piece that begins with this frame, 0 if it goes on
 // with the last one (eight bytes; little-endian both), and bytes, at least one. Who speaks of frames (kFramesKey in its
 // metadata) reads them; with such a peer, a request or an answer whose metadata have a number of bytes other than 0
-// under that key is in frames. All others are one message, with kChecksumKey.
+// under that key is in frames, and says so under kChecksumKey as well, where whoever takes a frame for the message finds
+// no checksum of it. All others are one message, with its checksum.
 // Thread safety: as values.
 #ifndef VIGIL_CORE_ENV_GRPC_FRAMES_H_
 #define VIGIL_CORE_ENV_GRPC_FRAMES_H_
@@ -25,6 +26,10 @@
 namespace vigil {
 
 inline constexpr char kFramesKey[] = "vigil-frames";
+// Under kChecksumKey (grpc_parts.h) of what is in frames.
+inline constexpr char kChecksumsInFrames[] = "frames";
+// Of a frame, beside its bytes.
+inline constexpr std::size_t kFrameHeadBytes = 12;
 // From here on a message goes in frames.
 inline constexpr std::size_t kFramedBytes = std::size_t{1} << 19;
 
@@ -51,13 +56,15 @@ class FrameReader {
   FrameReader(std::size_t bytes, std::shared_ptr<MessageMemory> memory) : bytes_(bytes), memory_(std::move(memory)) {}
 
   bool done() const { return read_ == bytes_; }
-  // INTERNAL: it is no frame, or none of this message. UNAVAILABLE: its checksum is another. RESOURCE_EXHAUSTED: no
+  // UNAVAILABLE: its checksum is another. INTERNAL: it is no frame, or none of this message. RESOURCE_EXHAUSTED: no
   // memory. After an error there is nothing to be read any more.
   absl::Status Add(const grpc::ByteBuffer& frame);
   // The message. REQUIRES: done().
   absl::Cord Take() && { return std::move(message_); }
 
  private:
+  // INTERNAL: a frame of so many bytes, with which a piece of that size begins (0: none), cannot come next.
+  absl::Status CheckNext(std::uint64_t piece, std::size_t size) const;
   absl::Status Begin(std::size_t piece);
 
   const std::size_t bytes_;

@@ -40,25 +40,17 @@ absl::Status StatusOf(const grpc::Status& status) {
 struct GrpcCalls::Call final : grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
   void OnWriteDone(bool ok) override {
     if (ok && frames.has_value() && !frames->done()) return Write();
+    frames.reset();
+    body.Clear();
     owner->Launch(owner->Release(*this));
   }
   void OnReadDone(bool ok) override {
     if (!ok) return;
-    if (!received) {
-      received = true;
-      const std::int64_t told = FramedBytes(context.GetServerInitialMetadata());
-      if (told > 0 && (damage = CheckAnswer(told)).ok()) {
-        answer.emplace(static_cast<std::size_t>(told), owner->shared_->memory);
-      }
-    }
-    if (!answer.has_value()) return;
-    damage = answer->Add(reply);
-    reply.Clear();
+    damage = TakeRead();
     if (!damage.ok()) {
-      answer.reset();
       context.TryCancel();
-    } else if (!answer->done()) {
-      StartRead(&reply);
+    } else if (answer.has_value()) {
+      StartRead(&reply);  // beyond the last one, too: what nobody reads keeps gRPC from ending the call
     }
   }
   void OnDone(const grpc::Status& status) override {
@@ -71,6 +63,7 @@ struct GrpcCalls::Call final : grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   void AddBody(bool in_frames) {
     if (in_frames) {
       context.AddMetadata(kFramesKey, fmt::format("{}", large.size()));
+      context.AddMetadata(kChecksumKey, kChecksumsInFrames);
       frames.emplace(std::exchange(large, {}));
       return;
     }
@@ -99,9 +92,20 @@ struct GrpcCalls::Call final : grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
     return ReceivedBytes(reply, FindMetadata(context.GetServerTrailingMetadata(), kChecksumKey));
   }
 
-  absl::Status CheckAnswer(std::int64_t told) const {
-    const std::int64_t most = owner->shared_->options.max_message_bytes;
-    return told <= most ? absl::OkStatus() : TooLarge("The answer", method, told, most);
+  // The answer, or a frame of it, was read.
+  absl::Status TakeRead() {
+    if (!std::exchange(received, true)) {
+      const std::int64_t told = FramedBytes(context.GetServerInitialMetadata());
+      const std::int64_t most = owner->shared_->options.max_message_bytes;
+      if (told == 0) return absl::OkStatus();
+      if (told < 0) return MakeStatus(Code::kInternal, fmt::format("{}: the size of an answer is no number", method));
+      if (told > most) return TooLarge("The answer", method, told, most);
+      answer.emplace(static_cast<std::size_t>(told), owner->shared_->memory);
+    }
+    if (answer->done()) return MakeStatus(Code::kInternal, fmt::format("{}: more than an answer", method));
+    const absl::Status added = answer->Add(reply);
+    reply.Clear();
+    return added;
   }
 
   GrpcCalls* owner = nullptr;
@@ -249,6 +253,8 @@ absl::Status GrpcCalls::Begin(const std::shared_ptr<Call>& call) {
     in_frames = peer.reads_frames && call->large.size() >= kFramedBytes;
     ++callbacks_;
   }
+  // Over the connection on which it was said: who answers the next one may be another.
+  in_frames = in_frames && call->channel->GetState(false) == GRPC_CHANNEL_READY;
   if (call->deadline != kNever) {
     call->context.set_deadline(TimeOfGrpc(call->deadline - shared_->env.clock->Monotonic()));
   }
@@ -325,8 +331,9 @@ void GrpcCalls::Finish(const std::shared_ptr<Call>& call, NetworkReply reply) {
     std::lock_guard lock(mutex_);
     calls_.erase(call->number);
     Peer& peer = peers_[call->peer];
-    // Also of errors: they may be those of somebody else who serves there now.
-    peer.reads_frames = reads_frames;
+    // Also of errors: they may be those of somebody else who serves there now. What ends here says nothing.
+    const Code code = CodeOf(reply.status());
+    if (code != Code::kCancelled && code != Code::kDeadlineExceeded) peer.reads_frames = reads_frames;
     // gRPC would go on by itself, at times of its own: what it waits for is not what the next call asks. Not twice for
     // one channel: the next one may be a good one.
     if (unreachable && peer.channel == call->channel) {

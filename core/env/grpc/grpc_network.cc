@@ -62,9 +62,6 @@ absl::Status TakeCredentials(const Env& env, GrpcShared& shared) {
 // Pieces smaller than this are copied: that is cheaper than to share them.
 constexpr std::size_t kSharedPieceBytes = 512;
 
-// Two of the tensors that are common in large models.
-constexpr std::size_t kMostMessageMemory = std::size_t{128} << 20;
-
 std::string TextOf(std::uint32_t checksum) { return fmt::format("{:08x}", checksum); }
 
 // gRPC's callbacks run in threads that go with the last channel or server of the process. Where these come and go,
@@ -150,7 +147,7 @@ std::int64_t FramedBytes(const std::multimap<grpc::string_ref, grpc::string_ref>
 
 absl::StatusOr<std::unique_ptr<GrpcNetwork>> GrpcNetwork::Create(const Env& env, const GrpcNetworkOptions& options) {
   auto shared = std::make_shared<GrpcShared>(GrpcShared{.env = env, .options = options});
-  shared->memory = std::make_shared<MessageMemory>(kMostMessageMemory);
+  shared->memory = std::make_shared<MessageMemory>(static_cast<std::size_t>(options.max_memory_kept));
   VIGIL_RETURN_IF_ERROR(TakeCredentials(env, *shared));
   CallbackThreads::Keep();
   return std::unique_ptr<GrpcNetwork>(new GrpcNetwork(std::move(shared)));

@@ -57,6 +57,8 @@ struct GrpcNetworkOptions {
   Duration reconnect_after = std::chrono::seconds(1);
   std::int64_t max_message_bytes = kMostMessageBytes;     // gRPC can no more
   std::int64_t max_bytes_in_flight = kMostBytesInFlight;  // to one peer
+  // Memory of large messages that is kept for the next ones when nobody uses it any more (message_memory.h).
+  std::int64_t max_memory_kept = std::int64_t{128} << 20;
 };
 
 class GrpcNetwork final : public Network {

@@ -159,6 +159,60 @@ TEST_F(GrpcNetworkTest, WhatIsLargeGoesInFramesOnceThePeerHasSaidThatItReadsThem
   EXPECT_THAT(asked, ElementsAre(false, true, true, true));
 }
 
+TEST_F(GrpcNetworkTest, AnAnswerThatIsTooLargeForWhoAsksIsRefusedAtOnce) {
+  const auto server = New();
+  const auto client = New({.max_message_bytes = 600'000});
+  const auto listener = Listen(*server, [](IncomingCall& call) -> NetworkReply {
+    return call.body().empty() ? absl::Cord(std::string(std::size_t{9} << 20, 'x')) : call.body();
+  });
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(Text(Call(*client, {.to = listener->address()}).status()),
+                StartsWith("RESOURCE_EXHAUSTED: The answer of /test.Service/Echo has 9437184 bytes"));
+    const absl::Cord most(std::string(600'000, 'y'));
+    const NetworkReply reply = Call(*client, {.to = listener->address(), .body = most});
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    EXPECT_TRUE(*reply == most);
+  }
+}
+
+TEST_F(GrpcNetworkTest, ALimitIsForTheBytesOfAMessageNotForItsFrames) {
+  const auto network = New({.max_message_bytes = std::int64_t{1} << 20});
+  const auto listener = Listen(*network);
+  const absl::Cord most(std::string(std::size_t{1} << 20, 'x'));
+  for (int i = 0; i < 2; ++i) {
+    const NetworkReply reply = Call(*network, {.to = listener->address(), .body = most});
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    EXPECT_TRUE(*reply == most);
+  }
+  const auto large = New();
+  EXPECT_THAT(Text(Call(*large, {.to = listener->address(), .body = absl::Cord(std::string(most) + "x")}).status()),
+              StartsWith("RESOURCE_EXHAUSTED: The request of /test.Service/Echo has 1048577 bytes"));
+}
+
+TEST_F(GrpcNetworkTest, WhatIsInFramesCountsAmongTheBytesOnTheirWayUntilAllAreSent) {
+  const auto network = New();
+  const auto listener = Listen(*network);
+  ASSERT_TRUE(Call(*network, {.to = listener->address()}).ok());
+  const absl::Cord large(std::string(std::size_t{32} << 20, 'x'));
+  ASSERT_TRUE(Call(*network, {.to = listener->address(), .body = large}).ok());
+  EXPECT_EQ(network->load(listener->address()), GrpcNetwork::Load());
+  // Given up in the middle.
+  for (int i = 0; i < 20; ++i) {
+    Notification done(*real_.env().tasks, "done");
+    absl::Status ended;
+    const std::uint64_t call =
+        network->Start({.to = listener->address(), .method = kEcho, .body = large}, [&](const NetworkReply& reply) {
+          ended = reply.status();
+          done.Notify();
+        });
+    network->Cancel(call);
+    done.Wait(kNever);
+    EXPECT_EQ(CodeOf(ended), Code::kCancelled) << ended;
+  }
+  EXPECT_EQ(network->load(listener->address()), GrpcNetwork::Load());
+  EXPECT_TRUE(Call(*network, {.to = listener->address(), .body = large}).ok());
+}
+
 TEST_F(GrpcNetworkTest, ARequestWhoseFramesAreNoneIsRefused) {
   const auto network = New();
   bool handled = false;

@@ -6,7 +6,9 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
 #include <set>
 
 #include "vigil/core/base/code.h"
@@ -133,6 +135,7 @@ class Reactor final : public grpc::ServerGenericBidiReactor {
     if (!reply.ok()) return Finish(ToGrpc(reply.status()));
     if (reply->size() >= kFramedBytes && FindMetadata(context_.client_metadata(), kFramesKey).has_value()) {
       context_.AddInitialMetadata(kFramesKey, fmt::format("{}", reply->size()));
+      context_.AddTrailingMetadata(kChecksumKey, kChecksumsInFrames);
       frames_.emplace(*std::move(reply));
       return WriteFrame();
     }
@@ -171,8 +174,10 @@ class Reactor final : public grpc::ServerGenericBidiReactor {
   absl::StatusOr<absl::Cord> Received() {
     if (!in_frames_.has_value()) {
       const std::int64_t bytes = FramedBytes(context_.client_metadata());
-      if (bytes == 0) return ReceivedBytes(read_, FindMetadata(context_.client_metadata(), kChecksumKey));
       const std::int64_t most = requests_->shared().options.max_message_bytes;
+      const auto whole = static_cast<std::int64_t>(read_.Length());
+      if (bytes == 0 && whole > most) return TooLarge("The request", request_->method(), whole, most);
+      if (bytes == 0) return ReceivedBytes(read_, FindMetadata(context_.client_metadata(), kChecksumKey));
       if (bytes < 0) return MakeStatus(Code::kInvalidArgument, "The size of a request in frames is no number.");
       if (bytes > most) return TooLarge("The request", request_->method(), bytes, most);
       in_frames_.emplace(static_cast<std::size_t>(bytes), requests_->shared().memory);
@@ -322,7 +327,10 @@ absl::StatusOr<std::unique_ptr<Listener>> ListenByGrpc(std::shared_ptr<const Grp
   std::unique_ptr<Connections> connections = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, shared->server_credentials);
   builder.RegisterCallbackGenericService(&listener->service());
-  builder.SetMaxReceiveMessageSize(static_cast<int>(shared->options.max_message_bytes));
+  // Of a frame, too; what is one message is held to the limit when it is here.
+  constexpr std::int64_t kMostOfGrpc = std::numeric_limits<int>::max();
+  const std::int64_t most = shared->options.max_message_bytes + static_cast<std::int64_t>(kFrameHeadBytes);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(std::min(most, kMostOfGrpc)));
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMostMetadataBytes);
   // Who connects and then says nothing is given up.
