@@ -45,6 +45,7 @@ constexpr std::array kEndTasks = {kCrashRestart, kCrashForGood,  kPowerCut,     
                                   kOverload};
 
 constexpr std::array kPreemptions = {Code::kAborted, Code::kUnavailable};
+constexpr std::array kSaveAgain = {Code::kAborted};
 constexpr std::array kUnavailable = {Code::kUnavailable};
 constexpr std::array kTimeout = {Code::kDeadlineExceeded};
 constexpr std::array kOutOfRange = {Code::kOutOfRange};
@@ -112,7 +113,7 @@ bool EvaluatorOfAnEarlyEnd(const TaskEnd& end) {
          end.out_of_input.contains("chief:0");
 }
 
-constexpr std::array<Cause, 20> kCauses = {{
+constexpr std::array<Cause, 21> kCauses = {{
     {kExhausted, "any task", AnyTask, kFillDisks, false, "A full disk is an error, not a reason to try again."},
     {kUnknown, "any task", AnyTask, kFailFiles, false, "What cannot be read or written for good is an error."},
     {kDataLoss, "a task that reads what has rotted", AnyTask, kRotFiles, true,
@@ -121,6 +122,9 @@ constexpr std::array<Cause, 20> kCauses = {{
      "a task of a job that is left without a whole checkpoint that it was told of, or cannot read which are whole",
      WhoHasNoCheckpoint, kLoseFiles, true,
      "A file of the checkpoint that is to be restored is gone, and there is no other one to go back to."},
+    {kSaveAgain, "a task that leaves", WhoLeaves, kLoseFiles, true,
+     "A part of a checkpoint that is gone before the parts are merged means to save again, which a hook in its end "
+     "does not."},
     {kCancelled, "a worker that is told to stop", WhoIsToldToStop, kTellToStop, false,
      "What waits for a session or a model gives up; what runs is left to finish."},
     {kOutOfRange, "any task", AnyTask, kFailCalls, false,

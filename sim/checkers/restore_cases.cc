@@ -129,6 +129,14 @@ JobEvidence MissesAFile(std::int64_t whole) {
   return evidence;
 }
 
+// A chief ends with the error of a save that has lost a part.
+JobEvidence LosesAPart(Kind before) {
+  JobEvidence evidence = Evidence({{1, kBoss, before, 20}, {2, kBoss, Kind::kEnded, 0, Code::kAborted}});
+  evidence.spec.plan.disks = {{.effect = DiskFault::Effect::kGone, .task = "ps:0"}};
+  evidence.facts.faults = {{std::string(InfoOf(FaultKind::kLostFile).name), 1, 1, 1}};
+  return evidence;
+}
+
 }  // namespace
 
 std::vector<CheckerCase> RestoreCases() {
@@ -160,6 +168,8 @@ std::vector<CheckerCase> RestoreCases() {
       {"job.errors_have_a_cause", "only who is told to stop gives up", GivesUp(kHand), GivesUp(kBoss)},
       {"job.errors_have_a_cause", "what a failed save has left is no checkpoint to go back to", MissesAFile(40),
        MissesAFile(20)},
+      {"job.errors_have_a_cause", "who leaves does not save again what has lost a part", LosesAPart(Kind::kLeaves),
+       LosesAPart(Kind::kSaved)},
   };
 }
 
