@@ -89,7 +89,7 @@ TEST(ParseJob, ReadsAndPrintsABadBatch) {
 
 TEST(ParseJob, NotEveryWorkloadHasAnInitFnOrDiverges) {
   const WithError cases[] = {
-      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"sync":1,"nan_batch":2}})",
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"sync_regression","nan_batch":2}})",
        "/workload/nan_batch: only `async_regression` and `short_job` go on without their chief: name one of them"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"supervisor","init_fn":true}})",
        "/workload/init_fn: only a workload with a monitored session has one: leave it out, or name another workload"},

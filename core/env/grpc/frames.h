@@ -5,8 +5,8 @@
 // A frame: the crc32c of what follows (four bytes), the size of the piece that begins with this frame, 0 if it goes on
 // with the last one (eight bytes; little-endian both), and bytes, at least one. Who speaks of frames (kFramesKey in its
 // metadata) reads them; with such a peer, a request or an answer whose metadata have a number of bytes other than 0
-// under that key is in frames, and says so under kChecksumKey as well, where whoever takes a frame for the message finds
-// no checksum of it. All others are one message, with its checksum.
+// under that key is in frames, and says so under kChecksumKey as well, where whoever takes a frame for the message
+// finds no checksum of it. All others are one message, with its checksum.
 // Thread safety: as values.
 #ifndef VIGIL_CORE_ENV_GRPC_FRAMES_H_
 #define VIGIL_CORE_ENV_GRPC_FRAMES_H_

@@ -4,8 +4,6 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <grpcpp/client_context.h>
-#include <grpcpp/create_channel.h>
 #include <grpcpp/support/slice.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -23,9 +21,8 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/cord.h"
-#include "vigil/core/env/grpc/frames.h"
 #include "vigil/core/env/grpc/grpc_parts.h"
+#include "vigil/core/env/grpc/testing.h"
 #include "vigil/core/env/notification.h"
 #include "vigil/core/env/real/real_env.h"
 #include "vigil/fakes/status_text.h"
@@ -40,31 +37,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr char kEcho[] = "/test.Service/Echo";
-
-NetworkReply Echo(IncomingCall& call) { return call.body(); }
-
-class GrpcNetworkTest : public testing::Test {
- protected:
-  std::unique_ptr<GrpcNetwork> New(const GrpcNetworkOptions& options = {}) {
-    absl::StatusOr<std::unique_ptr<GrpcNetwork>> network = GrpcNetwork::Create(real_.env(), options);
-    EXPECT_TRUE(network.ok()) << network.status();
-    return *std::move(network);
-  }
-  std::unique_ptr<Listener> Listen(GrpcNetwork& network, RequestHandler handler = Echo) {
-    absl::StatusOr<std::unique_ptr<Listener>> listener = network.Listen("127.0.0.1:0", std::move(handler));
-    EXPECT_TRUE(listener.ok()) << listener.status();
-    return *std::move(listener);
-  }
-  NetworkReply Call(GrpcNetwork& network, NetworkRequest request) {
-    Env env = real_.env();
-    env.network = &network;
-    if (request.method.empty()) request.method = kEcho;
-    return CallAndWait(env, std::move(request));
-  }
-  Time In(Duration time) { return DeadlineAfter(real_.env(), time); }
-
+struct RealOfGrpcNetworkTest {
   RealEnv real_{{.log_to_stderr = false}};
+};
+
+class GrpcNetworkTest : protected RealOfGrpcNetworkTest, public GrpcTest {
+ protected:
+  GrpcNetworkTest() : GrpcTest(real_.env()) {}
 };
 
 TEST_F(GrpcNetworkTest, AFreePortIsFoundAndTold) {
@@ -129,119 +108,6 @@ TEST_F(GrpcNetworkTest, LargeBodiesComeAsTheyWere) {
   const NetworkReply reply = Call(*network, {.to = listener->address(), .body = absl::Cord(body)});
   ASSERT_TRUE(reply.ok()) << reply.status();
   EXPECT_TRUE(*reply == body);
-}
-
-// One aligned piece, as it comes in frames: what comes as one message is in as many as gRPC read.
-bool IsOnePiece(const absl::Cord& body) {
-  const std::optional<std::string_view> flat = FlatOf(body);
-  return flat.has_value() && reinterpret_cast<std::uintptr_t>(flat->data()) % 64 == 0;
-}
-
-TEST_F(GrpcNetworkTest, WhatIsLargeGoesInFramesOnceThePeerHasSaidThatItReadsThem) {
-  const auto network = New();
-  std::vector<bool> asked;
-  const auto listener = Listen(*network, [&asked](IncomingCall& call) -> NetworkReply {
-    asked.push_back(IsOnePiece(call.body()));
-    if (call.method() == "/test.Service/Fail") return MakeStatus(Code::kAborted, "no");
-    return call.body();
-  });
-  const absl::Cord large(std::string(std::size_t{9} << 20, 'x'));
-  for (int i = 0; i < 2; ++i) {
-    const NetworkReply reply = Call(*network, {.to = listener->address(), .body = large});
-    ASSERT_TRUE(reply.ok()) << reply.status();
-    EXPECT_TRUE(*reply == large);
-    EXPECT_TRUE(IsOnePiece(*reply));
-  }
-  const NetworkReply failed =
-      Call(*network, {.to = listener->address(), .method = "/test.Service/Fail", .body = large});
-  EXPECT_EQ(Text(failed.status()), "ABORTED: no");
-  EXPECT_TRUE(Call(*network, {.to = listener->address(), .body = large}).ok());
-  EXPECT_THAT(asked, ElementsAre(false, true, true, true));
-}
-
-TEST_F(GrpcNetworkTest, AnAnswerThatIsTooLargeForWhoAsksIsRefusedAtOnce) {
-  const auto server = New();
-  const auto client = New({.max_message_bytes = 600'000});
-  const auto listener = Listen(*server, [](IncomingCall& call) -> NetworkReply {
-    return call.body().empty() ? absl::Cord(std::string(std::size_t{9} << 20, 'x')) : call.body();
-  });
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_THAT(Text(Call(*client, {.to = listener->address()}).status()),
-                StartsWith("RESOURCE_EXHAUSTED: The answer of /test.Service/Echo has 9437184 bytes"));
-    const absl::Cord most(std::string(600'000, 'y'));
-    const NetworkReply reply = Call(*client, {.to = listener->address(), .body = most});
-    ASSERT_TRUE(reply.ok()) << reply.status();
-    EXPECT_TRUE(*reply == most);
-  }
-}
-
-TEST_F(GrpcNetworkTest, ALimitIsForTheBytesOfAMessageNotForItsFrames) {
-  const auto network = New({.max_message_bytes = std::int64_t{1} << 20});
-  const auto listener = Listen(*network);
-  const absl::Cord most(std::string(std::size_t{1} << 20, 'x'));
-  for (int i = 0; i < 2; ++i) {
-    const NetworkReply reply = Call(*network, {.to = listener->address(), .body = most});
-    ASSERT_TRUE(reply.ok()) << reply.status();
-    EXPECT_TRUE(*reply == most);
-  }
-  const auto large = New();
-  EXPECT_THAT(Text(Call(*large, {.to = listener->address(), .body = absl::Cord(std::string(most) + "x")}).status()),
-              StartsWith("RESOURCE_EXHAUSTED: The request of /test.Service/Echo has 1048577 bytes"));
-}
-
-TEST_F(GrpcNetworkTest, WhatIsInFramesCountsAmongTheBytesOnTheirWayUntilAllAreSent) {
-  const auto network = New();
-  const auto listener = Listen(*network);
-  ASSERT_TRUE(Call(*network, {.to = listener->address()}).ok());
-  const absl::Cord large(std::string(std::size_t{32} << 20, 'x'));
-  ASSERT_TRUE(Call(*network, {.to = listener->address(), .body = large}).ok());
-  EXPECT_EQ(network->load(listener->address()), GrpcNetwork::Load());
-  // Given up in the middle.
-  for (int i = 0; i < 20; ++i) {
-    Notification done(*real_.env().tasks, "done");
-    absl::Status ended;
-    const std::uint64_t call =
-        network->Start({.to = listener->address(), .method = kEcho, .body = large}, [&](const NetworkReply& reply) {
-          ended = reply.status();
-          done.Notify();
-        });
-    network->Cancel(call);
-    done.Wait(kNever);
-    EXPECT_EQ(CodeOf(ended), Code::kCancelled) << ended;
-  }
-  EXPECT_EQ(network->load(listener->address()), GrpcNetwork::Load());
-  EXPECT_TRUE(Call(*network, {.to = listener->address(), .body = large}).ok());
-}
-
-TEST_F(GrpcNetworkTest, ARequestWhoseFramesAreNoneIsRefused) {
-  const auto network = New();
-  bool handled = false;
-  const auto listener = Listen(*network, [&handled](IncomingCall&) -> NetworkReply {
-    handled = true;
-    return absl::Cord();
-  });
-  const auto refused = [&](const std::string& told) {
-    grpc::GenericStub stub(grpc::CreateChannel(listener->address(), grpc::InsecureChannelCredentials()));
-    grpc::ClientContext context;
-    context.AddMetadata(kFramesKey, told);
-    const grpc::ByteBuffer body = BytesToSend(absl::Cord("a message that is not in frames"));
-    grpc::ByteBuffer reply;
-    grpc::Status status;
-    Notification done(*real_.env().tasks, "done");
-    stub.UnaryCall(&context, kEcho, grpc::StubOptions(), &body, &reply, [&](const grpc::Status& ended) {
-      status = ended;
-      done.Notify();
-    });
-    done.Wait(kNever);
-    return fmt::format("{} {}", static_cast<int>(status.error_code()), status.error_message());
-  };
-  EXPECT_THAT(refused("100"), HasSubstr("in frames that are none"));
-  EXPECT_THAT(refused("many"), StartsWith("3 The size of a request in frames is no number."));
-  EXPECT_THAT(refused("-5"), StartsWith("3 "));
-  EXPECT_THAT(refused("99999999999999999999"), StartsWith("3 "));
-  EXPECT_THAT(refused("2147483648"), StartsWith("8 The request of /test.Service/Echo has 2147483648 bytes"));
-  EXPECT_FALSE(handled);
-  EXPECT_TRUE(Call(*network, {.to = listener->address()}).ok());
 }
 
 TEST_F(GrpcNetworkTest, ARequestMayWaitForAConnection) {
