@@ -148,8 +148,7 @@ const Checker kEndsAtItsLastStep = {
         "becomes NaN; conversations",
     .why =
         "who is told to stop ends where it stands; OUT_OF_RANGE ends any training, and a NaN that of who watches for "
-        "it; "
-        "a conversation has no step",
+        "it; a conversation has no step",
 };
 
 }  // namespace vigil::sim

@@ -116,8 +116,7 @@ const Checker kStepGoesBackOnlyWithARecovery = {
     .check = CheckSteps,
     .excuses =
         "one run of a session that a restore overtook; where the model has an init_fn or diverges, each run since "
-        "whose "
-        "last one it was initialised or restored",
+        "whose last one it was initialised or restored",
     .why =
         "a server may be lost, and the model restored, after it has done its part of the run; what init_fn has left "
         "half made, or has diverged, is made anew while others train on it",

@@ -18,7 +18,6 @@
 #include "vigil/core/env/grpc/grpc_parts.h"
 #include "vigil/core/env/grpc/testing.h"
 #include "vigil/core/env/notification.h"
-#include "vigil/core/env/real/real_env.h"
 #include "vigil/fakes/status_text.h"
 
 namespace vigil {
@@ -28,14 +27,7 @@ using fakes::Text;
 using testing::ElementsAre;
 using testing::StartsWith;
 
-struct RealOfFramedCallsTest {
-  RealEnv real_{{.log_to_stderr = false}};
-};
-
-class FramedCallsTest : protected RealOfFramedCallsTest, public GrpcTest {
- protected:
-  FramedCallsTest() : GrpcTest(real_.env()) {}
-};
+class FramedCallsTest : public GrpcTest {};
 
 // One aligned piece, as it comes in frames: what comes as one message is in as many as gRPC read.
 bool IsOnePiece(const absl::Cord& body) {

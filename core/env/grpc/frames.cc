@@ -116,11 +116,13 @@ absl::Status FrameReader::Add(const grpc::ByteBuffer& frame) {
   std::memcpy(&told, head.data(), sizeof(told));
   std::memcpy(&piece, head.data() + kChecksumBytes, sizeof(piece));
   std::uint32_t checksum = ChecksumOfHead(head);
-  const absl::Status damaged = MakeStatus(
-      Code::kUnavailable, fmt::format("A part of a message of {} bytes arrived with another checksum.", bytes_));
+  const auto damaged = [this] {
+    return MakeStatus(Code::kUnavailable,
+                      fmt::format("A part of a message of {} bytes arrived with another checksum.", bytes_));
+  };
   if (const absl::Status next = CheckNext(piece, size); !next.ok()) {
     for (const std::string_view bytes : contents) checksum = ExtendCrc32c(checksum, bytes);
-    return checksum == told ? next : damaged;
+    return checksum == told ? next : damaged();
   }
   if (piece != 0) VIGIL_RETURN_IF_ERROR(Begin(piece));
   for (const std::string_view bytes : contents) {
@@ -128,7 +130,7 @@ absl::Status FrameReader::Add(const grpc::ByteBuffer& frame) {
     std::memcpy(piece_.get() + piece_read_, bytes.data(), bytes.size());
     piece_read_ += bytes.size();
   }
-  if (checksum != told) return damaged;
+  if (checksum != told) return damaged();
   read_ += size;
   if (piece_read_ == piece_size_) {
     const std::string_view all(piece_.get(), piece_size_);

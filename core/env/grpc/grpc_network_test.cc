@@ -24,7 +24,6 @@
 #include "vigil/core/env/grpc/grpc_parts.h"
 #include "vigil/core/env/grpc/testing.h"
 #include "vigil/core/env/notification.h"
-#include "vigil/core/env/real/real_env.h"
 #include "vigil/fakes/status_text.h"
 
 namespace vigil {
@@ -37,14 +36,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-struct RealOfGrpcNetworkTest {
-  RealEnv real_{{.log_to_stderr = false}};
-};
-
-class GrpcNetworkTest : protected RealOfGrpcNetworkTest, public GrpcTest {
- protected:
-  GrpcNetworkTest() : GrpcTest(real_.env()) {}
-};
+class GrpcNetworkTest : public GrpcTest {};
 
 TEST_F(GrpcNetworkTest, AFreePortIsFoundAndTold) {
   const auto network = New();

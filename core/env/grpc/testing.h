@@ -10,6 +10,7 @@
 #include "vigil/core/env/env.h"
 #include "vigil/core/env/grpc/grpc_network.h"
 #include "vigil/core/env/network.h"
+#include "vigil/core/env/real/real_env.h"
 
 namespace vigil {
 
@@ -19,10 +20,8 @@ inline NetworkReply Echo(IncomingCall& call) { return call.body(); }
 
 class GrpcTest : public testing::Test {
  protected:
-  explicit GrpcTest(const Env& env) : env_(env) {}
-
   std::unique_ptr<GrpcNetwork> New(const GrpcNetworkOptions& options = {}) {
-    absl::StatusOr<std::unique_ptr<GrpcNetwork>> network = GrpcNetwork::Create(env_, options);
+    absl::StatusOr<std::unique_ptr<GrpcNetwork>> network = GrpcNetwork::Create(real_.env(), options);
     EXPECT_TRUE(network.ok()) << network.status();
     return *std::move(network);
   }
@@ -32,14 +31,14 @@ class GrpcTest : public testing::Test {
     return *std::move(listener);
   }
   NetworkReply Call(GrpcNetwork& network, NetworkRequest request) {
-    Env env = env_;
+    Env env = real_.env();
     env.network = &network;
     if (request.method.empty()) request.method = kEcho;
     return CallAndWait(env, std::move(request));
   }
-  Time In(Duration time) { return DeadlineAfter(env_, time); }
+  Time In(Duration time) { return DeadlineAfter(real_.env(), time); }
 
-  const Env env_;
+  RealEnv real_{{.log_to_stderr = false}};
 };
 
 }  // namespace vigil
