@@ -27,6 +27,13 @@ absl::StatusOr<bool> HasMark(Files& files, const std::string& directory, ModelMa
   return Exists(files, PathOf(directory, mark));
 }
 
+absl::StatusOr<std::string> WhyNotToTrust(Files& files, const std::string& directory) {
+  VIGIL_ASSIGN_OR_RETURN(const bool diverged, HasMark(files, directory, ModelMark::kDiverged));
+  if (diverged) return "it has diverged";
+  VIGIL_ASSIGN_OR_RETURN(const bool initializing, HasMark(files, directory, ModelMark::kInitializing));
+  return initializing ? "its init_fn has not come to its end" : "";
+}
+
 // A look first: it is seldom there, and whoever may remove nothing there need not be told.
 absl::Status ClearMark(Files& files, const std::string& directory, ModelMark mark) {
   VIGIL_ASSIGN_OR_RETURN(const bool there, HasMark(files, directory, mark));

@@ -3,12 +3,11 @@
 // initialises.
 //
 // * "diverged": its loss is NaN. A chief's CheckpointSaverHook makes it when a NanTensorHook of its session sees that,
-//   if MonitoredTrainingSession has made the hook (CheckpointSaverHookOptions::in_cluster). LastOneSavesHook heeds it,
-//   too.
+//   if MonitoredTrainingSession has made the hook (CheckpointSaverHookOptions::in_cluster).
 // * "initializing": its variables are initialised, and init_fn has yet to come to its end.
 //
 // What servers hold outlives the chief that knows of it, so the marks are files. SessionManager makes the second,
-// heeds both, and clears them once a model is ready that it has made.
+// heeds both, and clears them once a model is ready that it has made. LastOneSavesHook heeds both, too.
 // Thread safety: pure functions over the file seam. Errors: the file seam's.
 #ifndef VIGIL_CORE_CHECKPOINT_MODEL_MARK_H_
 #define VIGIL_CORE_CHECKPOINT_MODEL_MARK_H_
@@ -28,6 +27,8 @@ enum class ModelMark : std::uint8_t { kDiverged, kInitializing };
 absl::Status SetMark(Files& files, const std::string& directory, ModelMark mark);
 absl::StatusOr<bool> HasMark(Files& files, const std::string& directory, ModelMark mark);
 absl::Status ClearMark(Files& files, const std::string& directory, ModelMark mark);  // fine if there is none
+// What the marks of that directory say of the model ("it has diverged", ...); "" if there is none.
+absl::StatusOr<std::string> WhyNotToTrust(Files& files, const std::string& directory);
 
 }  // namespace vigil
 

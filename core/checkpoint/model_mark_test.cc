@@ -36,6 +36,17 @@ TEST(ModelMarkTest, TellsWhoReadsIt) {
   EXPECT_THAT(*ReadAll(files, "/train/initializing"), HasSubstr("init_fn has not come to its end"));
 }
 
+TEST(ModelMarkTest, SaysWhyTheModelIsNotToBeTrusted) {
+  fakes::FakeEnv fake;
+  Files& files = *fake.env().files;
+  EXPECT_EQ(*WhyNotToTrust(files, "/train"), "");
+  ASSERT_TRUE(SetMark(files, "/train", ModelMark::kInitializing).ok());
+  EXPECT_EQ(*WhyNotToTrust(files, "/train"), "its init_fn has not come to its end");
+  ASSERT_TRUE(SetMark(files, "/train", ModelMark::kDiverged).ok());
+  EXPECT_EQ(*WhyNotToTrust(files, "/train"), "it has diverged");
+  EXPECT_EQ(*WhyNotToTrust(files, "/other"), "");
+}
+
 TEST(ModelMarkTest, WhatIsNotThereIsClearedWithoutLeaveToRemove) {
   fakes::FakeEnv fake;
   Files& files = *fake.env().files;

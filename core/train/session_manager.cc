@@ -181,13 +181,6 @@ bool SessionManager::MayJoin(const SessionTarget& target, const RestoreOptions& 
   return options_.behaviour.join_live_model && InCluster(target) && !restore.checkpoint_dir.empty();
 }
 
-absl::StatusOr<std::string> SessionManager::WhyNotToJoin(const std::string& directory) const {
-  VIGIL_ASSIGN_OR_RETURN(const bool diverged, HasMark(*env_.files, directory, ModelMark::kDiverged));
-  if (diverged) return "it has diverged";
-  VIGIL_ASSIGN_OR_RETURN(const bool initializing, HasMark(*env_.files, directory, ModelMark::kInitializing));
-  return initializing ? "its init_fn has not come to its end" : "";
-}
-
 // The variables live on servers that outlive this session: what is initialised there is somebody's training.
 absl::StatusOr<bool> SessionManager::JoinLiveModel(const SessionTarget& target, Session& session,
                                                    const RestoreOptions& restore, std::vector<std::string>* missing) {
@@ -197,7 +190,7 @@ absl::StatusOr<bool> SessionManager::JoinLiveModel(const SessionTarget& target, 
   VIGIL_ASSIGN_OR_RETURN(const Readiness alive, Ready(op, session, "Model not ready"));
   *missing = alive.missing;
   if (!alive.ready) return false;
-  VIGIL_ASSIGN_OR_RETURN(const std::string why_not, WhyNotToJoin(restore.checkpoint_dir));
+  VIGIL_ASSIGN_OR_RETURN(const std::string why_not, WhyNotToTrust(*env_.files, restore.checkpoint_dir));
   if (!why_not.empty()) {
     env_.log->Write(Severity::kWarning,
                     fmt::format("The model on the servers is not gone on with: {}. It is made anew.", why_not));

@@ -107,8 +107,6 @@ class SessionManager {
   // somebody asked.
   absl::StatusOr<bool> JoinLiveModel(const SessionTarget& target, Session& session, const RestoreOptions& restore,
                                      std::vector<std::string>* missing);
-  // Of a model that is initialised on the servers. "": as far as is known it is somebody's training.
-  absl::StatusOr<std::string> WhyNotToJoin(const std::string& directory) const;
   bool MayJoin(const SessionTarget& target, const RestoreOptions& restore) const;
   void MarkInitializing(const std::string& directory) const;
   void ClearMarks(const std::string& directory) const;  // a model is ready that was made here

@@ -258,8 +258,13 @@ void FarApart(Draws& draws, Duration phase, JobSpec& job) {
 // Visits make raw runs, too.
 bool HasAnInitFn(const JobSpec& job) { return job.workload.init_fn && job.workload.visits == Duration::zero(); }
 
+// Of a short one the end comes too soon.
+bool TrainsWithoutTheChief(const JobSpec& job) {
+  return job.workload.kind == WorkloadKind::kAsyncRegression && TrainsAlone(job);
+}
+
 // The chief's init_fn is cut off half way: a run of it fails, and the chief begins anew; or the chief dies, mostly when
-// some have found the model ready.
+// some have found the model ready. If it stays away, they train on what is half made.
 void HalfMade(Draws& draws, Duration /*phase*/, JobSpec& job) {
   constexpr Code kCodes[] = {Code::kAborted, Code::kUnavailable};
   if (draws.Chance(50)) {
@@ -276,12 +281,8 @@ void HalfMade(Draws& draws, Duration /*phase*/, JobSpec& job) {
   job.workload.least_boot = job.workload.most_boot = Milliseconds(draws.Between(0, 300));
   const Duration begins = job.workload.most_boot + Milliseconds(300);
   const Duration at = begins + Milliseconds(draws.Between(0, 3500));
-  Crash(job, "chief:0", at, Milliseconds(draws.Between(10, 20'000)));
-}
-
-// Of a short one the end comes too soon.
-bool TrainsWithoutTheChief(const JobSpec& job) {
-  return job.workload.kind == WorkloadKind::kAsyncRegression && TrainsAlone(job);
+  TimedFault& death = Crash(job, "chief:0", at, Milliseconds(draws.Between(10, 20'000)));
+  if (TrainsWithoutTheChief(job) && draws.Split("for good").Chance(40)) death.restart_after.reset();
 }
 
 // A batch of a worker spoils the model. The chief sees it and leaves; the others train on, and must not save what has

@@ -83,12 +83,15 @@ void CheckLastOne(const JobRun& run, Findings& findings) {
   const std::optional<Time> gone = ChiefGone(run);
   if (!gone.has_value()) return;
   std::map<std::string, std::int64_t, std::less<>> last;  // step by worker, in its newest session
+  bool half_made = false;  // the mark that says so is removed before the chief has a session
   for (const JobMoment& moment : run.history) {
+    if (moment.task == "chief:0" && moment.kind == JobMoment::Kind::kInitFnBegan) half_made = true;
+    if (moment.task == "chief:0" && moment.kind == JobMoment::Kind::kSession) half_made = false;
     if (!moment.task.starts_with("worker")) continue;
     if (moment.kind == JobMoment::Kind::kSession || moment.kind == JobMoment::Kind::kStarted) last.erase(moment.task);
     if (moment.kind == JobMoment::Kind::kRunReturned) last[moment.task] = moment.step;
     if (moment.kind != JobMoment::Kind::kEnded || moment.code != Code::kOk || !last.contains(moment.task)) continue;
-    if (moment.at < *gone + kGoneFor) continue;
+    if (moment.at < *gone + kGoneFor || half_made) continue;
     const std::int64_t step = last[moment.task];
     if (HasRotted(run, step)) continue;
     findings.Arm();
@@ -142,11 +145,12 @@ const Checker kLastOneSaves = {
         "A worker that leaves the last steps unsaved leaves nothing else to see than what is not on the disk; a job in "
         "which others find its bug as well shows another of its effects.",
     .excuses =
-        "jobs of supervisors and of clients without a server, and those whose loss becomes NaN; workers that end "
-        "within a minute of the chief's death, a checkpoint that has rotted",
+        "jobs of supervisors and of clients without a server, and those whose loss becomes NaN; a chief that has "
+        "died between the begin of its init_fn and its session; workers that end within a minute of the chief's death, "
+        "a checkpoint that has rotted",
     .why =
         "such a worker may have looked for the chief before; a supervisor's worker saves nothing, and nobody what has "
-        "diverged; a chief that has no server cannot be asked whether it is there",
+        "diverged or is half made; a chief that has no server cannot be asked whether it is there",
 };
 
 }  // namespace vigil::sim

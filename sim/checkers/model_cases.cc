@@ -37,6 +37,34 @@ JobEvidence IsFollowed(bool followed) {
   return evidence;
 }
 
+// The chief dies in its init_fn, after a run of a worker or before; or its init_fn comes to its end, and it dies then.
+// The worker saves the model for it.
+JobEvidence SavesForIt(bool half_made, int run_returns = 20) {
+  JobEvidence evidence = Evidence({{9, kBoss, Kind::kInitialised}});
+  const JobHistory run = Tell({{run_returns, kHand, Kind::kRunReturned, 30}});
+  if (run_returns < 10) evidence.history.push_back(run.front());
+  evidence.history.push_back(Tell({{10, kBoss, Kind::kInitFnBegan}}).front());
+  if (!half_made) evidence.history.push_back(Tell({{11, kBoss, Kind::kInitFnEnded}}).front());
+  if (run_returns >= 10) evidence.history.push_back(run.front());
+  for (JobMoment& moment : Tell({{30, kHand, Kind::kSavedInPlace, 30}, {31, kHand, Kind::kEnded}}))
+    evidence.history.push_back(std::move(moment));
+  return evidence;
+}
+
+// A worker ends long after the chief has died for good, and does not save its last step. The chief's init_fn had come
+// to its end, and the chief had a session or had not.
+JobEvidence LeavesUnsaved(bool has_session) {
+  JobEvidence evidence =
+      Evidence({{1, "", Kind::kBegin}, {2, kBoss, Kind::kInitFnBegan}, {3, kBoss, Kind::kInitFnEnded}}, 20);
+  if (has_session) evidence.history.push_back(Tell({{4, kBoss, Kind::kSession}}).front());
+  for (JobMoment& moment :
+       Tell({{5, kHand, Kind::kSession}, {90, kHand, Kind::kRunReturned, 40}, {100, kHand, Kind::kEnded}}))
+    evidence.history.push_back(std::move(moment));
+  evidence.spec.plan.timed.push_back(
+      {.kind = TimedFault::Kind::kCrash, .at = std::chrono::seconds(9), .task = std::string(kBoss)});
+  return evidence;
+}
+
 // The chief sees a NaN at second 10, and this happens; a worker whose last run comes back at that second saves.
 JobEvidence SavesAfter(int run_returns, std::initializer_list<Told> lines = {}) {
   JobEvidence evidence;
@@ -100,6 +128,10 @@ std::vector<CheckerCase> ModelCases() {
        GoesOnAfter({{3, kBoss, Kind::kRestored, 20}}), GoesOnAfter({{3, "evaluator:0", Kind::kRestored, 20}})},
       {"model.init_fn_ran_whole", "the disk of a worker excuses it", IsRefused(kBoss), IsRefused(kHand)},
       {"model.init_fn_ran_whole", "nobody follows the chief", IsFollowed(true), IsFollowed(false)},
+      {"model.init_fn_ran_whole", "a worker saves half a model", SavesForIt(false), SavesForIt(true)},
+      {"model.init_fn_ran_whole", "who has run before knows nothing of it", SavesForIt(true, 5), SavesForIt(true)},
+      {"checkpoint.last_one_saves", "a chief that had a session had a whole model", LeavesUnsaved(false),
+       LeavesUnsaved(true)},
       {"model.diverged_is_not_saved", "a worker that ends later saves it", SavesAfter(9), SavesAfter(11)},
       {"model.diverged_is_not_saved", "what comes after a restore has diverged, too",
        SavesAfter(20, {{15, kBoss, Kind::kRestored, 20}}), SavesAfter(20)},

@@ -22,31 +22,37 @@ bool NotesMayFail(const JobRun& run) {
   });
 }
 
+// Whether the chief's model lacks the end of its init_fn after that moment. `before`: whether it did before.
+bool IsHalfMade(bool before, const JobMoment& moment) {
+  if (moment.task != kChief) return before;
+  if (moment.kind == JobMoment::Kind::kInitFnBegan) return true;
+  const bool makes_it_whole = moment.kind == JobMoment::Kind::kInitFnEnded || moment.kind == JobMoment::Kind::kRestored;
+  return before && !(makes_it_whole && moment.code == Code::kOk);
+}
+
 void CheckInitFns(const JobRun& run, Findings& findings) {
   if (HasZombies(run) || NotesMayFail(run)) return;
   bool any = false;
   bool half_made = false;
+  std::map<std::string, bool, std::less<>> ran_since;  // by worker: it looks for the mark after its last run
   for (const JobMoment& moment : run.history) {
-    if (moment.task != kChief) continue;
-    switch (moment.kind) {
-      case JobMoment::Kind::kInitFnBegan:
-        any = half_made = true;
-        break;
-      case JobMoment::Kind::kInitFnEnded:
-      case JobMoment::Kind::kRestored:
-        if (moment.code == Code::kOk) half_made = false;
-        break;
-      case JobMoment::Kind::kSession:
-        if (any) findings.Arm();
-        if (half_made) {
-          findings.Violate(moment, "a session once init_fn has come to its end, or a checkpoint is restored",
-                           "one on a model whose init_fn was cut off");
-        }
-        half_made = false;  // told once
-        break;
-      default:
-        break;
+    half_made = IsHalfMade(half_made, moment);
+    if (moment.kind == JobMoment::Kind::kInitFnBegan) {
+      any = true;
+      ran_since.clear();
     }
+    if (moment.kind == JobMoment::Kind::kRunReturned) ran_since[moment.task] = half_made;
+    if (moment.kind == JobMoment::Kind::kSavedInPlace && half_made && ran_since[moment.task]) {
+      findings.Violate(moment, "no save of a model whose init_fn was cut off",
+                       fmt::format("one of step {}", moment.step));
+    }
+    if (moment.kind != JobMoment::Kind::kSession || moment.task != kChief) continue;
+    if (any) findings.Arm();
+    if (half_made) {
+      findings.Violate(moment, "a session once init_fn has come to its end, or a checkpoint is restored",
+                       "one on a model whose init_fn was cut off");
+    }
+    half_made = false;  // told once
   }
 }
 
@@ -92,16 +98,19 @@ const Checker kInitFnRanWhole = {
     .id = "model.init_fn_ran_whole",
     .sentence =
         "A chief trains on no model whose init_fn was cut off, in this life of it or an earlier one: init_fn runs to "
-        "its end before it has a session, or a checkpoint is restored.",
+        "its end before it has a session, or a checkpoint is restored. Nor does a worker save such a model in the "
+        "chief's place.",
     .source = "docs/differences.md, join_live_model: what has an init_fn that has not come to its end",
     .needs = &Behaviour::join_live_model,
     .check = CheckInitFns,
     .excuses =
         "jobs with a process that was taken for dead and goes on, or in which a disk has refused the chief something; "
-        "tasks other than the chief; a checkpoint that holds such a model",
+        "tasks other than the chief, which train on it; workers whose last run came back before",
     .why =
-        "of two chiefs one makes anew what the other trains; that an init_fn is under way is noted in a file; workers "
-        "wait for variables that are initialised, as TensorFlow's do, and for no more",
+        "of two chiefs one makes anew what the other trains; that an init_fn is under way is noted in a file, for "
+        "which "
+        "a worker looks after its last run; workers wait for variables that are initialised, as TensorFlow's do, and "
+        "for no more",
 };
 
 const Checker kDivergedIsNotSaved = {

@@ -391,6 +391,31 @@ TEST(Job, AnInitFnThatIsCutOffIsRunAnew) {
   EXPECT_EQ(InitFnsOf(PlayJobOf(dies)), "init, begins, " + whole + kClean);
 }
 
+// Wherever the chief dies for good: a worker that has found the model ready saves it, if it is known to be whole.
+TEST(Job, NobodySavesWhatIsHalfMade) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.workload.init_fn = true;
+  spec.no_wait = true;
+  spec.workload.least_boot = spec.workload.most_boot = std::chrono::milliseconds(100);
+  int half_made = 0;
+  int whole = 0;
+  for (int at = 500; at <= 5000; at += 100) {
+    spec.plan.timed = {CrashOf("chief:0", std::chrono::milliseconds(at))};
+    const PlayedJob played = PlayJobOf(spec);
+    if (EndsOf(played.facts) == kClean) continue;  // it died before there was a model, or not at all
+    const std::string init_fns = InitFnsOf(played);
+    const std::int64_t saved = CountOf(played.history, JobMoment::Kind::kSavedInPlace, "worker:0");
+    if (played.facts.tasks.find("worker:0")->second.outcome != "clean") continue;
+    const bool has_session = init_fns.find("session") != std::string::npos;
+    const bool has_ended = init_fns.starts_with("init, begins, OK");
+    if (has_ended && !has_session) continue;  // the mark that says what is half made may be there or not
+    EXPECT_EQ(saved, has_session ? 1 : 0) << at << ": " << init_fns;
+    ++(has_session ? whole : half_made);
+  }
+  EXPECT_GT(half_made, 0);
+  EXPECT_GT(whole, 0);
+}
+
 TEST(Job, NobodySavesWhatHasDiverged) {
   JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
   spec.workload.nan_batch = 5;

@@ -51,24 +51,22 @@ absl::Status LastOneSavesHook::AfterCreateSession(const std::shared_ptr<Session>
 }
 
 // As this task has seen, or the chief that is gone.
-bool LastOneSavesHook::HasDiverged() const {
-  if (!options_.behaviour.nan_stop_saves_nothing) return false;
-  if (coord_ != nullptr && coord_->diverged()) return true;
-  if (!options_.behaviour.join_live_model) return false;  // then nobody clears the mark
-  const absl::StatusOr<bool> marked = HasMark(*env_.files, options_.checkpoint_dir, ModelMark::kDiverged);
-  if (marked.ok()) return *marked;
+std::string LastOneSavesHook::WhyNotToSave() const {
+  if (options_.behaviour.nan_stop_saves_nothing && coord_ != nullptr && coord_->diverged()) return "it has diverged";
+  if (!options_.behaviour.join_live_model) return "";  // then nobody clears the marks
+  absl::StatusOr<std::string> why = WhyNotToTrust(*env_.files, options_.checkpoint_dir);
+  if (why.ok()) return *std::move(why);
   env_.log->Write(Severity::kWarning,
-                  fmt::format("Whether the model has diverged is not known: {}", MessageOf(marked.status())));
-  return false;
+                  fmt::format("Whether something is wrong with the model is not known: {}", MessageOf(why.status())));
+  return "";
 }
 
 absl::Status LastOneSavesHook::End(Session* session) {
   if (session == nullptr || ChiefIsThere()) return absl::OkStatus();
   if (options_.scaffold->saver() == nullptr) return absl::OkStatus();
-  if (HasDiverged()) {
-    env_.log->Write(Severity::kWarning,
-                    fmt::format("The chief is gone, but the model has diverged: it is not saved into {}.",
-                                options_.checkpoint_dir));
+  if (const std::string why = WhyNotToSave(); !why.empty()) {
+    env_.log->Write(Severity::kWarning, fmt::format("The chief is gone, but the model is not saved into {}: {}.",
+                                                    options_.checkpoint_dir, why));
     return absl::OkStatus();
   }
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session));

@@ -4,7 +4,8 @@
 // the chief's server ("chief:0", else "worker:0") whether it is still there; if not, and the newest checkpoint is not
 // of this step, it saves one with the scaffold's saver. A chief that is there saves itself. Where neither task has a
 // server in the cluster nobody can be asked, and nothing is saved. Nor is a model that has diverged
-// (Behaviour::nan_stop_saves_nothing).
+// (Behaviour::nan_stop_saves_nothing), or one of which the marks beside the checkpoints say that nobody is to go on
+// with it (model_mark.h; Behaviour::join_live_model).
 // Errors: what reading the step and saving fail with. Thread safety: as SessionRunHook.
 // Source: none in TensorFlow, where a chief that leaves first ends all saving (pain 6 of docs/differences.md).
 #ifndef VIGIL_CORE_TRAIN_HOOKS_LAST_ONE_SAVES_HOOK_H_
@@ -43,7 +44,7 @@ class LastOneSavesHook : public SessionRunHook {
 
  private:
   bool ChiefIsThere() const;
-  bool HasDiverged() const;
+  std::string WhyNotToSave() const;                                   // "" = nothing speaks against it
   absl::StatusOr<bool> IsSaved(const std::string& checkpoint) const;  // as the newest
   absl::Status Save(Session& session, const std::string& prefix, std::int64_t step) const;
 
