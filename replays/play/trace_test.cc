@@ -277,6 +277,26 @@ TEST(Traces, OfRunsThatOtherTasksStopPass) {
   EXPECT_LT(between, 300);  // of 900: schedules made to hit it
 }
 
+// The session's own request is under way, or has just been made: that of another task comes too late to matter.
+TEST(Traces, OfRequestsBehindTheSessionsOwnPass) {
+  const TraceParts original(SomeTrace());
+  int played = 0;
+  for (std::size_t i = 0; i < original.events.size(); ++i) {
+    if (original.events[i].kind() != static_cast<std::uint32_t>(EventKind::kCoordinatorRequestStop)) continue;
+    for (const Code code : {Code::kOk, Code::kCancelled, Code::kInternal}) {
+      TraceParts parts = original;
+      proto::TraceEvent request = parts.events[i];
+      request.set_task(request.task() + 1000);
+      request.set_status(static_cast<std::uint32_t>(code));
+      parts.events.insert(parts.events.begin() + static_cast<std::ptrdiff_t>(i) + 1, request);
+      const Result result = Replayed(parts.Bytes());
+      EXPECT_EQ(result.status, Status::kPassed) << i << " " << CodeName(code) << ": " << WhyNot(result);
+      ++played;
+    }
+  }
+  EXPECT_EQ(played, 6);  // of a recovery, and of the end
+}
+
 TEST(Traces, TracingChangesNothing) {
   const std::vector<Recording> recordings = RecordedSessions("random.jsonl", "default");
   for (std::size_t i = 0; i < recordings.size(); i += 20) {

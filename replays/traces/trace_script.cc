@@ -7,6 +7,12 @@
 #include "vigil/replays/show/trace_text.h"
 
 namespace vigil::replays {
+namespace {
+
+// Emitted while the coordinator's lock is held: the request of another task can only take effect behind it.
+bool IsUnderLock(const Event& event) { return event.kind == EventKind::kCoordinatorRequestStop; }
+
+}  // namespace
 
 const TracedEvent* TraceScript::Next() {
   if (parted_ || stopped_) return nullptr;
@@ -46,7 +52,7 @@ void TraceScript::Emit(const Event& event) {
   if (!parted_) {
     time_ = std::max(time_, trace_.events[at_].time);
     ++at_;
-    ApplyRequests(/*decided=*/false);
+    if (!IsUnderLock(event)) ApplyRequests(/*decided=*/false);
   } else if (++after_parting_ > kContextLines) {
     Stop();
   }
@@ -54,7 +60,7 @@ void TraceScript::Emit(const Event& event) {
 
 // Whether the layer still does what was recorded.
 void TraceScript::Follow(const Event& event) {
-  ApplyRequests(/*decided=*/true);
+  if (!IsUnderLock(event)) ApplyRequests(/*decided=*/true);
   if (at_ == trace_.events.size()) {
     if (!trace_.complete) return Stop();
     return Part();
