@@ -108,9 +108,8 @@ const Checker kInitFnRanWhole = {
         "tasks other than the chief, which train on it; workers whose last run came back before",
     .why =
         "of two chiefs one makes anew what the other trains; that an init_fn is under way is noted in a file, for "
-        "which "
-        "a worker looks after its last run; workers wait for variables that are initialised, as TensorFlow's do, and "
-        "for no more",
+        "which a worker looks after its last run; workers wait for variables that are initialised, as TensorFlow's "
+        "do, and for no more",
 };
 
 const Checker kDivergedIsNotSaved = {
