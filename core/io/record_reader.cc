@@ -11,7 +11,7 @@
 namespace vigil {
 namespace {
 
-constexpr std::size_t kHeader = sizeof(std::uint64_t) + sizeof(std::uint32_t);
+constexpr std::size_t kHeader = RecordReader::kHeaderBytes;
 constexpr std::size_t kFooter = sizeof(std::uint32_t);
 
 template <typename Number>

@@ -13,6 +13,9 @@ namespace vigil {
 
 class RecordReader {
  public:
+  // Before the bytes of a record stand its length and the checksum of that.
+  static constexpr std::size_t kHeaderBytes = 12;
+
   // The bytes of a whole file, borrowed.
   explicit RecordReader(std::string_view bytes) : bytes_(bytes) {}
 
@@ -21,6 +24,8 @@ class RecordReader {
   absl::StatusOr<std::optional<std::string_view>> Next();
   // Whether the last error was a record that is cut off: everything before it is whole, and nothing comes after it.
   bool cut_off() const { return cut_off_; }
+  // Whether it is cut off within its header: TensorFlow's readers take that for the end of the file.
+  bool header_cut_off() const { return cut_off_ && bytes_.size() - offset_ < kHeaderBytes; }
   // Where the next record begins: behind the last one that is whole.
   std::size_t offset() const { return offset_; }
 

@@ -117,7 +117,7 @@ absl::StatusOr<Recording> Parse(std::string_view bytes, std::string_view source)
   RecordReader reader(bytes);
   const absl::StatusOr<std::optional<std::string_view>> first = reader.Next();
   proto::TraceHeader header;
-  if (!first.ok() && reader.cut_off() && bytes.size() < 12) return NoTrace("cut off within its header");
+  if (!first.ok() && reader.header_cut_off()) return NoTrace("cut off within its header");
   if (!first.ok() || !header.ParseFromArray((*first)->data(), static_cast<int>((*first)->size())) ||
       header.magic() != kTraceMagic) {
     return NoTrace(!first.ok() && reader.cut_off() ? "no trace, or cut off within its header"

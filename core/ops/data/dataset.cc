@@ -255,8 +255,9 @@ class RecordDataset : public Dataset {
           *element = {Tensor::Scalar(std::string(**record))};
           return true;
         }
+        const bool ended = record.ok() || reader_->header_cut_off();  // as TensorFlow's
         reader_.reset();
-        VIGIL_RETURN_IF_ERROR(record.status());  // who asks again gets what the next file has
+        if (!ended) return record.status();  // who asks again gets what the next file has
       }
     }
 
