@@ -45,6 +45,9 @@ constexpr RuleInfo kClosesTheSession{
     .sentence = "Closing (or leaving the scope) closes the raw session, whatever end and join did.",
     .documented = "MonitoredSession r1.4, Exit, item 2",
     .observed = "lifecycle_two_hooks end_raises_monitored report_other_then_raw_close_singular",
+    .stays =
+        "close.each_before_the_next_creation says the same, by default only. It holds under TensorFlow's behaviour, "
+        "too.",
 };
 class ClosesTheSession : public Rule {
  public:
@@ -151,7 +154,7 @@ class SecondIsAComplaint : public Rule {
     if (!now.Is(EventKind::kCloseEnd) || !run.closed) return;
     Arm();
     if (now.event.code != Code::kUsage) {
-      Violate({run.closed.at, run.phase_start.at, now.index}, "USAGE", std::string(CodeName(now.event.code)));
+      Violate({run.closed.at, run.phase_start.at, now.index}, "USAGE", NameOf(now.event.code));
     }
   }
 };
