@@ -24,7 +24,7 @@ std::int64_t NumberOf(const Node& node, std::string_view name, std::int64_t miss
   return KernelContext::AttrOr(node, name, missing);
 }
 
-bool Shuffles(const Node& holder) { return holder.op == "RandomShuffleQueueV2"; }
+bool IsShuffling(const Node& holder) { return holder.op == "RandomShuffleQueueV2"; }
 
 }  // namespace
 
@@ -84,7 +84,7 @@ FifoQueue::Element FifoQueue::Take() {
 }
 
 std::optional<FifoQueue::Shuffling> FifoQueue::Shuffling::Of(const Env& env, const Node& holder) {
-  if (!Shuffles(holder)) return std::nullopt;
+  if (!IsShuffling(holder)) return std::nullopt;
   const std::int64_t seed = NumberOf(holder, "seed", 0);
   const std::int64_t seed2 = NumberOf(holder, "seed2", 0);
   return Shuffling{.numbers = PhiloxNumbers(Seeded(env, seed, seed2)),
@@ -94,7 +94,7 @@ std::optional<FifoQueue::Shuffling> FifoQueue::Shuffling::Of(const Env& env, con
 }
 
 absl::Status FifoQueue::Fits(const Node& holder) const {
-  if (Shuffles(holder) != is_shuffling_) {
+  if (IsShuffling(holder) != is_shuffling_) {
     return InvalidArgument("Shared queue '{}' has type '{}' that does not match type of Node '{}': {}", name_,
                            kind_name_, holder.name, holder.op);
   }

@@ -10,11 +10,11 @@
 namespace vigil {
 namespace {
 
-using Kind = ImpliedAttr::Kind;
+using From = ImpliedAttr::Kind;
 
-ImpliedAttr TypeOfInput(std::string name, int i) { return {std::move(name), Kind::kInputType, i}; }
-ImpliedAttr TypesOfInputs(std::string name, int from) { return {std::move(name), Kind::kInputTypes, from}; }
-ImpliedAttr NumberOfInputs(std::string name, int others = 0) { return {std::move(name), Kind::kInputCount, others}; }
+ImpliedAttr TypeOfInput(std::string name, int i) { return {std::move(name), From::kInputType, i}; }
+ImpliedAttr TypesOfInputs(std::string name, int from) { return {std::move(name), From::kInputTypes, from}; }
+ImpliedAttr NumberOfInputs(std::string name, int others = 0) { return {std::move(name), From::kInputCount, others}; }
 
 }  // namespace
 
@@ -36,20 +36,20 @@ void RegisterImpliedAttrs(OpRegistry& registry) {
     registry.Imply(op, {TypeOfInput("dtype", 2)});
   }
   for (const std::string_view op : {"ConditionalAccumulator", "ResourceConditionalAccumulator"}) {
-    registry.Imply(op, {{"shape", Kind::kUnknownShape}});
+    registry.Imply(op, {{"shape", From::kUnknownShape}});
   }
   registry.Imply("Cast", {TypeOfInput("SrcT", 0)});
   registry.Imply("ConcatV2", {NumberOfInputs("N", 1), t});
-  registry.Imply("Const", {{"dtype", Kind::kOutputType}});
+  registry.Imply("Const", {{"dtype", From::kOutputType}});
   registry.Imply("Fill", {TypeOfInput("index_type", 0), TypeOfInput("T", 1)});
   registry.Imply("GatherV2", {TypeOfInput("Tparams", 0), TypeOfInput("Tindices", 1), TypeOfInput("Taxis", 2)});
   registry.Imply("IsVariableInitialized", {TypeOfInput("dtype", 0)});
-  registry.Imply("IteratorGetNext", {{"output_shapes", Kind::kUnknownShapes}});
+  registry.Imply("IteratorGetNext", {{"output_shapes", From::kUnknownShapes}});
   registry.Imply("Merge", {NumberOfInputs("N"), t});
   for (const std::string_view op : {"Switch", "RefSwitch"}) registry.Imply(op, {t});
   registry.Imply("MergeSummary", {NumberOfInputs("N")});
   for (const std::string_view op : {"Pack", "ShapeN"}) registry.Imply(op, {NumberOfInputs("N"), t});
-  registry.Imply("PlaceholderWithDefault", {TypeOfInput("dtype", 0), {"shape", Kind::kUnknownShape}});
+  registry.Imply("PlaceholderWithDefault", {TypeOfInput("dtype", 0), {"shape", From::kUnknownShape}});
   for (const std::string_view op : {"RandomUniform", "RandomStandardNormal", "TruncatedNormal"})
     registry.Imply(op, {t});
   registry.Imply("RandomShuffle", {t});
@@ -64,9 +64,9 @@ void RegisterImpliedAttrs(OpRegistry& registry) {
   for (const std::string_view op : {"ResourceScatterAdd", "ResourceScatterSub", "ResourceScatterUpdate"}) {
     registry.Imply(op, {TypeOfInput("Tindices", 1), TypeOfInput("dtype", 2)});
   }
-  registry.Imply("VarHandleOp", {{"shape", Kind::kUnknownShape}});
+  registry.Imply("VarHandleOp", {{"shape", From::kUnknownShape}});
   registry.Imply("SaveV2", {TypesOfInputs("dtypes", 3)});
-  registry.Imply("VariableV2", {{"shape", Kind::kUnknownShape}});
+  registry.Imply("VariableV2", {{"shape", From::kUnknownShape}});
 }
 
 }  // namespace vigil

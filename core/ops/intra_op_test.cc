@@ -14,9 +14,9 @@
 namespace vigil {
 namespace {
 
-using Ints = std::vector<std::int64_t>;
+using Dims = std::vector<std::int64_t>;
 
-Tensor Numbers(DType dtype, const Ints& dims, std::uint64_t seed) {
+Tensor Numbers(DType dtype, const Dims& dims, std::uint64_t seed) {
   Tensor out(dtype, Shape(dims));
   SplitMix64 random(seed);
   const auto next = [&random] { return static_cast<double>(random.Below(2'000'001)) / 1e6 - 1; };
@@ -86,11 +86,11 @@ void ExpectSame(const SharedOp& each, int variables = 0) {
 
 TEST(IntraOpTest, Products) {
   for (const DType dtype : {DType::kFloat, DType::kDouble}) {
-    for (const Ints& size : {Ints{50, 33, 7}, Ints{7, 33, 100}, Ints{40, 600, 40}}) {
+    for (const Dims& size : {Dims{50, 33, 7}, Dims{7, 33, 100}, Dims{40, 600, 40}}) {
       for (const bool transpose_a : {false, true}) {
         for (const bool transpose_b : {false, true}) {
-          const Ints a = transpose_a ? Ints{size[1], size[0]} : Ints{size[0], size[1]};
-          const Ints b = transpose_b ? Ints{size[2], size[1]} : Ints{size[1], size[2]};
+          const Dims a = transpose_a ? Dims{size[1], size[0]} : Dims{size[0], size[1]};
+          const Dims b = transpose_b ? Dims{size[2], size[1]} : Dims{size[1], size[2]};
           ExpectSame({.op = "MatMul",
                       .inputs = {Numbers(dtype, a, 1), Numbers(dtype, b, 2)},
                       .attrs = {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}}});
@@ -102,9 +102,9 @@ TEST(IntraOpTest, Products) {
 
 TEST(IntraOpTest, ConvolutionsAndTheirGradients) {
   for (const std::int64_t stride : {1, 2}) {
-    const Attrs attrs{{"strides", Ints{1, stride, stride, 1}}, {"padding", std::string("SAME")}};
-    const Ints images{3, 8, 8, 4}, filter{3, 3, 2, 6}, grad{3, 8 / stride, 8 / stride, 6};
-    const auto shape = [](const Ints& dims) {
+    const Attrs attrs{{"strides", Dims{1, stride, stride, 1}}, {"padding", std::string("SAME")}};
+    const Dims images{3, 8, 8, 4}, filter{3, 3, 2, 6}, grad{3, 8 / stride, 8 / stride, 6};
+    const auto shape = [](const Dims& dims) {
       return Tensor::Vector<std::int32_t>(std::vector<std::int32_t>(dims.begin(), dims.end()));
     };
     const DType type = DType::kFloat;
@@ -115,7 +115,7 @@ TEST(IntraOpTest, ConvolutionsAndTheirGradients) {
 }
 
 TEST(IntraOpTest, PoolsAndTheirGradients) {
-  const Attrs attrs{{"ksize", Ints{1, 3, 3, 1}}, {"strides", Ints{1, 2, 2, 1}}, {"padding", std::string("SAME")}};
+  const Attrs attrs{{"ksize", Dims{1, 3, 3, 1}}, {"strides", Dims{1, 2, 2, 1}}, {"padding", std::string("SAME")}};
   const Tensor images = Numbers(DType::kFloat, {3, 7, 7, 2}, 1), pooled = Numbers(DType::kFloat, {3, 4, 4, 2}, 2);
   ExpectSame({"MaxPool", {images}, attrs});
   ExpectSame({"MaxPoolGrad", {images, pooled, pooled}, attrs});
@@ -138,7 +138,7 @@ TEST(IntraOpTest, ElementByElement) {
 }
 
 TEST(IntraOpTest, OptimizersSteps) {
-  const Ints dims{17, 23};
+  const Dims dims{17, 23};
   const Tensor var = Numbers(DType::kFloat, dims, 1), grad = Numbers(DType::kFloat, dims, 2);
   const auto one = [](float value) { return Tensor::Scalar<float>(value); };
   Tensor positive = Numbers(DType::kFloat, dims, 3);

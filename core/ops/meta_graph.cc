@@ -30,10 +30,10 @@ bool HoldsVariables(std::string_view collection) {
 }
 
 const CollectionCodec* FindCodec(const std::vector<CollectionCodec>& codecs, std::string_view name) {
-  static const CollectionCodec* const kCondContexts = new CollectionCodec(CondContextCodec());
+  static const CollectionCodec* const kCondContextCodec = new CollectionCodec(CondContextCodec());
   const auto it = std::ranges::find(codecs, name, &CollectionCodec::name);
   if (it != codecs.end()) return &*it;
-  return name == kCondContexts->name ? kCondContexts : nullptr;
+  return name == kCondContextCodec->name ? kCondContextCodec : nullptr;
 }
 
 // "node:index", or "node" for one that only runs.

@@ -72,7 +72,7 @@ absl::Status Restore(KernelContext& c) {
 }
 
 // Inputs: the prefixes of the parts, the destination.
-absl::Status Merge(KernelContext& c) {
+absl::Status MergeCheckpoints(KernelContext& c) {
   const auto parts = c.input(0).flat<std::string>();
   if (c.input(1).num_elements() != 1) {
     return InvalidArgument("Input destination_prefix should be a scalar tensor, got {} instead.",
@@ -132,7 +132,7 @@ absl::StatusOr<std::vector<DType>> RestoreTypes(const Node& node, const std::vec
   return std::get<std::vector<DType>>(node.attrs.find("dtypes")->second);
 }
 
-absl::StatusOr<std::vector<DType>> MergeTypes(const Node& node, const std::vector<DType>& inputs) {
+absl::StatusOr<std::vector<DType>> MergeCheckpointsTypes(const Node& node, const std::vector<DType>& inputs) {
   for (int i = 0; i < 2; ++i) VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, i, {DType::kString}));
   VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, ops::kNotSynced));
   return std::vector<DType>{};
@@ -157,7 +157,8 @@ absl::StatusOr<std::vector<DType>> StringJoinTypes(const Node& node, const std::
 void RegisterSaveRestoreOps(OpRegistry& registry) {
   registry.Register({.name = "SaveV2", .inputs = -1, .output_types = SaveTypes, .compute = Save});
   registry.Register({.name = "RestoreV2", .inputs = 3, .output_types = RestoreTypes, .compute = Restore});
-  registry.Register({.name = "MergeV2Checkpoints", .inputs = 2, .output_types = MergeTypes, .compute = Merge});
+  registry.Register(
+      {.name = "MergeV2Checkpoints", .inputs = 2, .output_types = MergeCheckpointsTypes, .compute = MergeCheckpoints});
   registry.Register(
       {.name = "ShardedFilename", .inputs = 3, .output_types = ShardedFilenameTypes, .compute = ShardedFilename});
   registry.Register({.name = "StringJoin", .inputs = -1, .output_types = StringJoinTypes, .compute = StringJoin});

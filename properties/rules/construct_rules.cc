@@ -10,8 +10,6 @@
 namespace vigil::properties {
 namespace {
 
-std::string CodeText(Code code) { return std::string(CodeName(code)); }
-
 constexpr RuleInfo kConstructedOnce{
     .id = "construct.ends_before_use",
     .sentence = "The construction ends once, before the first run, the first should_stop and the first close.",
@@ -60,7 +58,7 @@ class UsableOrError : public Rule {
                            (run.facts().worker && code == Code::kDeadlineExceeded) || run.GivesUp(code);
     if ((run.failure && run.failure.code == code) || complains || run.reported.contains(code)) return;
     if (run.DiskMayHaveFailed(code)) return;
-    Violate({run.failure.at, now.index}, run.failure ? CodeText(run.failure.code) : "a complaint", CodeText(code));
+    Violate({run.failure.at, now.index}, run.failure ? NameOf(run.failure.code) : "a complaint", NameOf(code));
   }
 };
 
@@ -86,7 +84,7 @@ class Complains : public Rule {
     Arm();
     const bool reported = run.reported.contains(now.event.code);
     if (now.event.code != Code::kUsage && !reported)
-      Violate({stop_.at, run.phase_start.at, now.index}, "USAGE", CodeText(now.event.code));
+      Violate({stop_.at, run.phase_start.at, now.index}, "USAGE", NameOf(now.event.code));
     stop_ = {};
   }
 

@@ -13,8 +13,6 @@
 namespace vigil::properties {
 namespace {
 
-std::string NameOf(Code code) { return std::string(CodeName(code)); }
-
 constexpr RuleInfo kStoredWins{
     .id = "error.stored_preemption_wins",
     .sentence =

@@ -8,8 +8,6 @@
 namespace vigil::properties {
 namespace {
 
-std::string Name(Code code) { return std::string(CodeName(code)); }
-
 constexpr RuleInfo kPassedOn{
     .id = "error.run_passes_on_what_failed",
     .sentence =
@@ -35,7 +33,7 @@ class PassedOn : public Rule {
     const Code expected = run.failure ? run.failure.code : Code::kUsage;
     if (now.event.code == expected || run.reported.contains(now.event.code) || run.GivesUp(now.event.code)) return;
     if (run.recovery && run.DiskMayHaveFailed(now.event.code)) return;
-    Violate({run.phase_start.at, run.failure.at, now.index}, Name(expected), Name(now.event.code));
+    Violate({run.phase_start.at, run.failure.at, now.index}, NameOf(expected), NameOf(now.event.code));
   }
 };
 
@@ -53,7 +51,7 @@ class ExitCode : public Rule {
     const Code left_with = now.run.phase_start.code;
     const Code expected = end_failed_ ? end_failed_.code : now.run.left_clean ? Code::kOk : left_with;
     if (now.event.code == expected || now.run.reported.contains(now.event.code)) return;
-    Violate({now.run.phase_start.at, end_failed_.at, now.index}, Name(expected), Name(now.event.code));
+    Violate({now.run.phase_start.at, end_failed_.at, now.index}, NameOf(expected), NameOf(now.event.code));
   }
 
  private:
@@ -135,7 +133,7 @@ class ReportedErrorComesOut : public Rule {
     if (run.facts().recovers && IsPreemptionCode(reported_.code)) return;
     Arm();
     if (now.event.code != reported_.code)
-      Violate({reported_.at, now.index}, Name(reported_.code), Name(now.event.code));
+      Violate({reported_.at, now.index}, NameOf(reported_.code), NameOf(now.event.code));
   }
 
  private:

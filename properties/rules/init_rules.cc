@@ -11,26 +11,26 @@ namespace vigil::properties {
 namespace {
 
 // The steps in which a created session is made usable, in their order.
-enum class Step { kRestore, kInit, kInitFn, kReadyForLocalInit, kLocalInit, kReady, kQueueRunners };
+enum class InitStep { kRestore, kInit, kInitFn, kReadyForLocalInit, kLocalInit, kReady, kQueueRunners };
 constexpr std::array<std::string_view, 7> kStepNames = {"restore",    "init",  "init_fn",      "ready_for_local_init",
                                                         "local_init", "ready", "queue_runners"};
-std::string_view NameOf(Step step) { return kStepNames[static_cast<std::size_t>(step)]; }
+std::string_view NameOfStep(InitStep step) { return kStepNames[static_cast<std::size_t>(step)]; }
 
-std::optional<Step> StepOf(const Moment& now) {
-  if (now.Is(EventKind::kInitFn)) return Step::kInitFn;
-  if (now.Is(EventKind::kQueueRunners)) return Step::kQueueRunners;
+std::optional<InitStep> StepOf(const Moment& now) {
+  if (now.Is(EventKind::kInitFn)) return InitStep::kInitFn;
+  if (now.Is(EventKind::kQueueRunners)) return InitStep::kQueueRunners;
   if (!now.LayerCall()) return std::nullopt;
   switch (static_cast<CallKind>(now.event.call)) {
     case CallKind::kRestore:
-      return Step::kRestore;
+      return InitStep::kRestore;
     case CallKind::kInit:
-      return Step::kInit;
+      return InitStep::kInit;
     case CallKind::kReadyForLocalInit:
-      return Step::kReadyForLocalInit;
+      return InitStep::kReadyForLocalInit;
     case CallKind::kLocalInit:
-      return Step::kLocalInit;
+      return InitStep::kLocalInit;
     case CallKind::kReady:
-      return Step::kReady;
+      return InitStep::kReady;
     default:
       return std::nullopt;
   }
@@ -59,32 +59,33 @@ class Order : public Rule {
       used_ = kNever;
     }
     if (now.UsesSession() && used_ == kNever) used_ = now.index;
-    const std::optional<Step> step = StepOf(now);
+    const std::optional<InitStep> step = StepOf(now);
     if (!step.has_value()) return;
     Arm();
     if (now.event.session != now.run.session) {
       Violate({now.run.session_at, now.index},
-              fmt::format("{} on the newest session, {}", NameOf(*step), now.run.session),
+              fmt::format("{} on the newest session, {}", NameOfStep(*step), now.run.session),
               fmt::format("on session {}", now.event.session));
     }
     if (used_ != kNever)
-      Violate({used_, now.index}, fmt::format("{} before hooks see the session", NameOf(*step)), "after");
+      Violate({used_, now.index}, fmt::format("{} before hooks see the session", NameOfStep(*step)), "after");
     // First it looked whether the model lives on the servers.
-    const bool fills = *step == Step::kRestore || *step == Step::kInit;
+    const bool fills = *step == InitStep::kRestore || *step == InitStep::kInit;
     if (fills && now.run.facts().may_join && !filled_) last_.reset();
     filled_ = filled_ || fills;
     // By ours a damaged checkpoint gives way to the one before it.
-    const bool falls_back = *step == Step::kRestore && last_ == Step::kRestore && !now.run.facts().tensorflow;
-    const bool asks_again = step == Step::kReadyForLocalInit && last_ == step && now.run.facts().may_join;
+    const bool falls_back = *step == InitStep::kRestore && last_ == InitStep::kRestore && !now.run.facts().tensorflow;
+    const bool asks_again = step == InitStep::kReadyForLocalInit && last_ == step && now.run.facts().may_join;
     if (last_.has_value() && *last_ >= *step && !falls_back && !asks_again) {
-      Violate({last_at_, now.index}, fmt::format("{} before {}", NameOf(*step), NameOf(*last_)), "the other way round");
+      Violate({last_at_, now.index}, fmt::format("{} before {}", NameOfStep(*step), NameOfStep(*last_)),
+              "the other way round");
     }
     last_ = step;
     last_at_ = now.index;
   }
 
  private:
-  std::optional<Step> last_;
+  std::optional<InitStep> last_;
   bool filled_ = false;  // restored or initialised
   std::size_t last_at_ = kNever;
   std::size_t used_ = kNever;
@@ -111,24 +112,24 @@ class ReadyBeforeUse : public Rule {
       done_.clear();
       used_ = false;
     }
-    const std::optional<Step> step = StepOf(now);
+    const std::optional<InitStep> step = StepOf(now);
     if (step.has_value()) {
-      const bool asks = *step == Step::kReady || *step == Step::kReadyForLocalInit;
+      const bool asks = *step == InitStep::kReady || *step == InitStep::kReadyForLocalInit;
       if (asks ? now.yes() : now.ok()) done_.insert(*step);
     }
-    if ((!now.UsesSession() && step != Step::kQueueRunners) || used_) return;
+    if ((!now.UsesSession() && step != InitStep::kQueueRunners) || used_) return;
     used_ = true;
     Arm();
     const RunFacts& facts = now.run.facts();
     const bool silently = facts.may_restore && !facts.saves_something;
     // A model that somebody else has made ready need not be restored.
     const bool made = facts.worker || facts.may_join;
-    const bool restored = done_.contains(Step::kRestore) || silently || made;
-    Require(restored || done_.contains(Step::kInit), now, "restored or initialised");
-    Require(restored || done_.contains(Step::kInitFn) || !facts.init_fn, now, "initialised by init_fn");
-    Require(done_.contains(Step::kReadyForLocalInit), now, "ready for local init");
-    Require(done_.contains(Step::kLocalInit), now, "locally initialised");
-    Require(done_.contains(Step::kReady), now, "ready");
+    const bool restored = done_.contains(InitStep::kRestore) || silently || made;
+    Require(restored || done_.contains(InitStep::kInit), now, "restored or initialised");
+    Require(restored || done_.contains(InitStep::kInitFn) || !facts.init_fn, now, "initialised by init_fn");
+    Require(done_.contains(InitStep::kReadyForLocalInit), now, "ready for local init");
+    Require(done_.contains(InitStep::kLocalInit), now, "locally initialised");
+    Require(done_.contains(InitStep::kReady), now, "ready");
   }
 
  private:
@@ -137,7 +138,7 @@ class ReadyBeforeUse : public Rule {
       Violate({now.run.session_at, now.index}, fmt::format("a session that was {} before it is used", what),
               "it was not");
   }
-  std::set<Step> done_;
+  std::set<InitStep> done_;
   bool used_ = false;
 };
 
@@ -159,10 +160,10 @@ class EndsAtAFailure : public Rule {
   EndsAtAFailure() : Rule(kEndsAtAFailure) {}
   void OnEvent(const Moment& now) override {
     if (now.Is(EventKind::kSessionCreated)) failed_ = kNever;
-    const std::optional<Step> step = StepOf(now);
+    const std::optional<InitStep> step = StepOf(now);
     // By ours a damaged checkpoint gives way to the one before it.
-    if (step == Step::kRestore && restoring_ && !now.run.facts().tensorflow) failed_ = kNever;
-    if (step.has_value()) restoring_ = step == Step::kRestore;
+    if (step == InitStep::kRestore && restoring_ && !now.run.facts().tensorflow) failed_ = kNever;
+    if (step.has_value()) restoring_ = step == InitStep::kRestore;
     if (failed_ != kNever && (step.has_value() || now.UsesSession())) {
       Violate({failed_, now.index}, "nothing more on a session whose creation failed", "a further step");
     }
@@ -190,15 +191,15 @@ class RestoredMeansNoInit : public Rule {
   RestoredMeansNoInit() : Rule(kRestoredMeansNoInit) {}
   void OnEvent(const Moment& now) override {
     if (now.Is(EventKind::kSessionCreated)) restored_ = kNever;
-    const std::optional<Step> step = StepOf(now);
-    if (step == Step::kRestore) {
+    const std::optional<InitStep> step = StepOf(now);
+    if (step == InitStep::kRestore) {
       Arm();
       restored_ = now.index;
       if (!now.run.facts().may_restore)
         Violate({now.index}, "no restore without a directory or a file name", "a restore");
     }
-    if ((step == Step::kInit || step == Step::kInitFn) && restored_ != kNever) {
-      Violate({restored_, now.index}, fmt::format("no {} after a restore", NameOf(*step)), "there is one");
+    if ((step == InitStep::kInit || step == InitStep::kInitFn) && restored_ != kNever) {
+      Violate({restored_, now.index}, fmt::format("no {} after a restore", NameOfStep(*step)), "there is one");
     }
   }
 
@@ -227,7 +228,7 @@ class RestoresACheckpoint : public Rule {
       return;
     }
     if (created_ == kNever || (!StepOf(now).has_value() && !now.UsesSession())) return;
-    if (StepOf(now) != Step::kRestore) Violate({created_, now.index}, "a restore first", "something else first");
+    if (StepOf(now) != InitStep::kRestore) Violate({created_, now.index}, "a restore first", "something else first");
     created_ = kNever;
   }
 

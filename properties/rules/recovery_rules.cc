@@ -8,8 +8,6 @@
 namespace vigil::properties {
 namespace {
 
-std::string Name(Code code) { return std::string(CodeName(code)); }
-
 constexpr RuleInfo kOnlyOnPreemption{
     .id = "recovery.only_on_aborted_or_unavailable",
     .sentence =
@@ -28,7 +26,7 @@ class OnlyOnPreemption : public Rule {
     if (now.Is(EventKind::kRecovery)) {
       Arm();
       if (!IsPreemptionCode(now.event.code)) {
-        Violate({run.failure.at, now.index}, "ABORTED or UNAVAILABLE", Name(now.event.code));
+        Violate({run.failure.at, now.index}, "ABORTED or UNAVAILABLE", NameOf(now.event.code));
       }
       lived_since_ = false;
     } else {
@@ -64,8 +62,8 @@ class HasACause : public Rule {
     Arm();
     const Seen& failure = now.run.failure;
     if ((failure && failure.code == now.event.code) || now.run.reported.contains(now.event.code)) return;
-    Violate({failure.at, now.index}, "a failure with " + Name(now.event.code) + " before the recovery",
-            failure ? "the last one was " + Name(failure.code) : "none");
+    Violate({failure.at, now.index}, "a failure with " + NameOf(now.event.code) + " before the recovery",
+            failure ? "the last one was " + NameOf(failure.code) : "none");
   }
 };
 
@@ -103,7 +101,7 @@ class NeverLeavesRun : public Rule {
     if (now.Is(EventKind::kRecovery) && in_run) Arm();
     if (now.Is(EventKind::kRunEnd) && IsPreemptionCode(now.event.code)) {
       Violate({now.run.phase_start.at, now.run.failure.at, now.index}, "a recovery",
-              "the run fails with " + Name(now.event.code));
+              "the run fails with " + NameOf(now.event.code));
     }
   }
 };

@@ -85,7 +85,7 @@ class FedTwice : public Rule {
     if (!CallsEnd(now)) return;
     const bool other = now.run.round.failed || now.run.round.over || now.run.reported.contains(now.event.code);
     if (now.event.code != Code::kUsage && !other)
-      Violate({first_, conflict_, now.index}, "USAGE", std::string(CodeName(now.event.code)));
+      Violate({first_, conflict_, now.index}, "USAGE", NameOf(now.event.code));
     Forget();
   }
 

@@ -165,6 +165,8 @@ std::unique_ptr<Rule> NewRule() {
   return std::make_unique<R>();
 }
 
+// What a violation calls it.
+inline std::string NameOf(Code code) { return std::string(CodeName(code)); }
 constexpr bool IsPreemptionCode(Code code) { return code == Code::kAborted || code == Code::kUnavailable; }
 constexpr bool IsCleanEndCode(Code code) { return code == Code::kOutOfRange || code == Code::kStopIteration; }
 

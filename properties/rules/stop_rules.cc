@@ -181,7 +181,7 @@ class CoordinatorEndsTheLoop : public Rule {
     Arm();
     const Seen& stop = run.asked_to_stop;
     const bool ends = now.ok() ? now.yes() : now.event.code == stop.code;
-    if (!ends) Violate({stop.at, now.index}, "yes, or " + std::string(CodeName(stop.code)), Answer(now));
+    if (!ends) Violate({stop.at, now.index}, "yes, or " + NameOf(stop.code), Answer(now));
   }
 };
 
@@ -209,7 +209,7 @@ class StepContextSetsNoFlag : public Rule {
     if (now.Is(EventKind::kRecovery) || now.Is(EventKind::kRunStart)) requested_ = kNever;
     if (now.Is(EventKind::kRunEnd) && requested_ != kNever && !caught_ && now.event.code != Code::kStopIteration) {
       if (!run.reported.contains(now.event.code))
-        Violate({requested_, now.index}, "STOP_ITERATION", std::string(CodeName(now.event.code)));
+        Violate({requested_, now.index}, "STOP_ITERATION", NameOf(now.event.code));
       requested_ = kNever;
     }
     if (!now.Is(EventKind::kShouldStop) || requested_ == kNever) return;

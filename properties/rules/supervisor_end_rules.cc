@@ -52,7 +52,7 @@ class CleanStop : public Rule {
     if (!ends || !handed_out_ || !first_ || (first_.code != Code::kOk && first_.code != Code::kOutOfRange)) return;
     Arm();
     if (now.Says(Note::kExitFailed) && now.event.code != Code::kUsage && now.event.code != now.run.last_save.code)
-      Violate({first_.at, now.index}, "a clean end", std::string(CodeName(now.event.code)));
+      Violate({first_.at, now.index}, "a clean end", NameOf(now.event.code));
   }
 
  private:

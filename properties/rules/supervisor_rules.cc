@@ -235,7 +235,7 @@ class ReportComesOut : public Rule {
     if (!ends || !first_ || first_.code == Code::kOk || first_.code == Code::kOutOfRange) return;
     Arm();
     if (now.Says(Note::kExitClean)) {
-      Violate({first_.at, now.index}, std::string(CodeName(first_.code)), "a clean end");
+      Violate({first_.at, now.index}, NameOf(first_.code), "a clean end");
     }
   }
 

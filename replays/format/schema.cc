@@ -44,7 +44,7 @@ constexpr ArgSpec kTraining[] = {
     {"async_saves", kBool},
     {"stop_on_sigterm", kBool},
 };
-constexpr ArgSpec kSupervisor[] = {
+constexpr ArgSpec kSupervisorArgs[] = {
     {"is_chief", kBool},          {"logdir", kBool},
     {"services", kBool},          {"save_summaries_secs", kNumber},
     {"save_model_secs", kNumber}, {"recovery_wait_secs", kNumber},
@@ -90,8 +90,9 @@ constexpr ArgSpec kSaver[] = {
 };
 
 constexpr ArgSpec kAdvance[] = {{"secs", kNumber, false, kRequired}};
-constexpr ArgSpec kStep[] = {{"step", kInteger, false, kRequired}};
-constexpr Schema kTimerOps[] = {{"advance", kAdvance}, {"should_trigger", kStep}, {"update", kStep}, {"reset", {}}};
+constexpr ArgSpec kStepArgs[] = {{"step", kInteger, false, kRequired}};
+constexpr Schema kTimerOps[] = {
+    {"advance", kAdvance}, {"should_trigger", kStepArgs}, {"update", kStepArgs}, {"reset", {}}};
 
 constexpr ArgSpec kCodeArg[] = {{"code", kCode}};
 constexpr Schema kCoordinatorOps[] = {
@@ -146,7 +147,7 @@ std::span<const Schema> HookSchemas() { return kHooks; }
 
 std::span<const ArgSpec> SessionArgs(SessionKind kind) {
   if (kind == SessionKind::kTraining) return kTraining;
-  if (kind == SessionKind::kSupervisor) return kSupervisor;
+  if (kind == SessionKind::kSupervisor) return kSupervisorArgs;
   return kMonitored;
 }
 

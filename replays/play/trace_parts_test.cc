@@ -63,15 +63,15 @@ TraceParts Without(TraceParts trace, const Rest& from, const Rest& to) {
   return trace;
 }
 
-struct Counts {
+struct PlayCounts {
   int gaps = 0;
   int failed = 0;
   int with_recovery = 0;
 };
 
 // All gaps that the trace of each recording may have.
-Counts PlayGaps(const std::vector<Recording>& recordings, std::size_t every) {
-  Counts counts;
+PlayCounts PlayGaps(const std::vector<Recording>& recordings, std::size_t every) {
+  PlayCounts counts;
   Runner runner;
   for (std::size_t i = 0; i < recordings.size(); i += every) {
     const std::string written = runner.Run(recordings[i].scenario, {.write_trace = true}).written_trace;
@@ -108,7 +108,7 @@ Counts PlayGaps(const std::vector<Recording>& recordings, std::size_t every) {
 
 TEST(TraceParts, GapsAnywhereInRecordedTracesPlay) {
   for (const char* const behaviour : {"tensorflow", "default"}) {
-    const Counts counts = PlayGaps(RecordedSessions("random.jsonl", behaviour), 8);
+    const PlayCounts counts = PlayGaps(RecordedSessions("random.jsonl", behaviour), 8);
     EXPECT_GT(counts.gaps, 1000) << behaviour;
     EXPECT_GT(counts.with_recovery, 50) << behaviour;
     EXPECT_GT(PlayGaps(RecordedSessions("cases.jsonl", behaviour), 2).gaps, 100) << behaviour;

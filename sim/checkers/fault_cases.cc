@@ -10,7 +10,9 @@
 namespace vigil::sim {
 namespace {
 
-JobMoment& Add(JobEvidence& evidence, int second, const char* task, JobMoment::Kind kind) {
+using Kind = JobMoment::Kind;
+
+JobMoment& Add(JobEvidence& evidence, int second, const char* task, Kind kind) {
   return evidence.history.emplace_back(
       JobMoment{.at = Time{std::chrono::seconds(second)}, .task = task, .life = 1, .kind = kind});
 }
@@ -18,15 +20,15 @@ JobMoment& Add(JobEvidence& evidence, int second, const char* task, JobMoment::K
 // It is told in second 2, has stopped so many seconds later (below 0: never) and holds that; a trainer goes on.
 JobEvidence Stops(int after, std::string holds = "") {
   JobEvidence evidence;
-  Add(evidence, 1, "ps:0", JobMoment::Kind::kStarted);
-  Add(evidence, 2, "ps:0", JobMoment::Kind::kToldToStop);
-  if (after >= 0) Add(evidence, 2 + after, "ps:0", JobMoment::Kind::kHasStopped).subject = std::move(holds);
-  Add(evidence, 60, "worker:0", JobMoment::Kind::kRunStarted);
+  Add(evidence, 1, "ps:0", Kind::kStarted);
+  Add(evidence, 2, "ps:0", Kind::kToldToStop);
+  if (after >= 0) Add(evidence, 2 + after, "ps:0", Kind::kHasStopped).subject = std::move(holds);
+  Add(evidence, 60, "worker:0", Kind::kRunStarted);
   return evidence;
 }
 
 JobEvidence IsFollowed(JobEvidence evidence) {
-  Add(evidence, 61, "ps:0", JobMoment::Kind::kStarted).life = 2;
+  Add(evidence, 61, "ps:0", Kind::kStarted).life = 2;
   return evidence;
 }
 
@@ -45,9 +47,9 @@ JobEvidence FailsAfter(int seconds, TimedFault fault, Code code = Code::kAborted
   if (fault.kind == TimedFault::Kind::kCrash) fault.restart_after = std::chrono::seconds(5);
   if (fault.kind == TimedFault::Kind::kCut) fault.lasts = std::chrono::seconds(5);
   evidence.spec.plan.timed.push_back(std::move(fault));
-  Add(evidence, 100, "", JobMoment::Kind::kBegin);
-  Add(evidence, 100 + seconds - 5, "worker:1", JobMoment::Kind::kRunStarted);
-  Add(evidence, 100 + seconds, "worker:1", JobMoment::Kind::kAttempt).code = code;
+  Add(evidence, 100, "", Kind::kBegin);
+  Add(evidence, 100 + seconds - 5, "worker:1", Kind::kRunStarted);
+  Add(evidence, 100 + seconds, "worker:1", Kind::kAttempt).code = code;
   return evidence;
 }
 
@@ -63,8 +65,8 @@ JobEvidence EndsBy(int seconds, std::vector<TimedFault> faults, Code code) {
     evidence.facts.faults.push_back({std::string(InfoOf(KindsOf(fault)[0]).name), 1, 1, 1});
     evidence.spec.plan.timed.push_back(std::move(fault));
   }
-  Add(evidence, 100, "", JobMoment::Kind::kBegin);
-  Add(evidence, 100 + seconds, "worker:0", JobMoment::Kind::kEnded).code = code;
+  Add(evidence, 100, "", Kind::kBegin);
+  Add(evidence, 100 + seconds, "worker:0", Kind::kEnded).code = code;
   return evidence;
 }
 
@@ -111,9 +113,9 @@ JobEvidence ThatHears(const Hears& hears) {
   JobEvidence evidence;
   evidence.spec.workload.kind = WorkloadKind::kConversation;
   evidence.facts.faults = {{.kind = "crash_restart", .planned = 1, .fired = 1, .effective = 1}};
-  Add(evidence, 1, "ps:0", JobMoment::Kind::kServing);
-  Add(evidence, 100, "", JobMoment::Kind::kHealed);
-  JobMoment& heard = Add(evidence, 1000, "worker:0", JobMoment::Kind::kAnswered);
+  Add(evidence, 1, "ps:0", Kind::kServing);
+  Add(evidence, 100, "", Kind::kHealed);
+  JobMoment& heard = Add(evidence, 1000, "worker:0", Kind::kAnswered);
   heard.code = hears.code;
   heard.answer = std::make_shared<Answer>(Answer{.took = std::chrono::seconds(hears.took),
                                                  .session_for = std::chrono::seconds(hears.session_for),
@@ -139,11 +141,11 @@ JobEvidence WithATimeout(JobEvidence evidence) {
 
 // A worker of a job of 60 steps: so far the job has come when its last run has.
 JobEvidence EndsAfter(std::int64_t step) {
-  JobEvidence evidence = Evidence({{1, kHand, JobMoment::Kind::kStarted},
-                                   {2, kHand, JobMoment::Kind::kRunStarted},
-                                   {2, "ps:0", JobMoment::Kind::kStepMade, step},
-                                   {3, kHand, JobMoment::Kind::kRunReturned, 2},
-                                   {4, kHand, JobMoment::Kind::kEnded}});
+  JobEvidence evidence = Evidence({{1, kHand, Kind::kStarted},
+                                   {2, kHand, Kind::kRunStarted},
+                                   {2, "ps:0", Kind::kStepMade, step},
+                                   {3, kHand, Kind::kRunReturned, 2},
+                                   {4, kHand, Kind::kEnded}});
   evidence.spec.workload.last_step = 60;
   return evidence;
 }
@@ -154,9 +156,9 @@ JobEvidence AsTheWorkersLast(JobEvidence evidence, std::int64_t last_step) {
 }
 
 // The same, but the job has lost its steps, and the worker's run, or its new session, has begun since then.
-JobEvidence LosesIts(JobEvidence evidence, JobMoment::Kind then) {
+JobEvidence LosesIts(JobEvidence evidence, Kind then) {
   JobMoment lost = evidence.history[2];
-  lost.kind = JobMoment::Kind::kStepSet;
+  lost.kind = Kind::kStepSet;
   lost.step = 1;
   JobMoment begins = evidence.history[1];
   begins.kind = then;
@@ -166,9 +168,9 @@ JobEvidence LosesIts(JobEvidence evidence, JobMoment::Kind then) {
 
 // A hook asks for a stop where the job has come so far, and what the job has is lost in that run.
 JobEvidence AsksAndRecovers(std::int64_t step) {
-  JobEvidence evidence = LosesIts(EndsAfter(step), JobMoment::Kind::kRecovery);
+  JobEvidence evidence = LosesIts(EndsAfter(step), Kind::kRecovery);
   JobMoment asked = evidence.history[1];
-  asked.kind = JobMoment::Kind::kStopAsked;
+  asked.kind = Kind::kStopAsked;
   evidence.history.insert(evidence.history.begin() + 3, asked);
   return evidence;
 }
@@ -176,8 +178,8 @@ JobEvidence AsksAndRecovers(std::int64_t step) {
 JobEvidence AsAnEvaluator(JobEvidence evidence, std::int64_t step) {
   for (JobMoment& moment : evidence.history) {
     if (moment.task == kHand) moment.task = "evaluator:0";
-    if (moment.kind != JobMoment::Kind::kRunReturned) continue;
-    moment.kind = JobMoment::Kind::kEvaluated;
+    if (moment.kind != Kind::kRunReturned) continue;
+    moment.kind = Kind::kEvaluated;
     moment.step = step;
   }
   return evidence;
@@ -187,7 +189,7 @@ JobEvidence AsAnEvaluator(JobEvidence evidence, std::int64_t step) {
 JobEvidence ToldIn(std::size_t life) {
   JobEvidence evidence = EndsAfter(9);
   JobMoment told = evidence.history[0];
-  told.kind = JobMoment::Kind::kToldToStop;
+  told.kind = Kind::kToldToStop;
   evidence.history.insert(evidence.history.begin() + 1, evidence.history.front());
   evidence.history.insert(evidence.history.begin() + (life == 0 ? 1 : 2), told);
   return evidence;
@@ -198,7 +200,7 @@ JobEvidence OfInput(Code code) {
   JobEvidence evidence = EndsAfter(9);
   evidence.spec.workload.kind = WorkloadKind::kInputPipeline;
   JobMoment failed = evidence.history.back();
-  failed.kind = JobMoment::Kind::kRunFailed;
+  failed.kind = Kind::kRunFailed;
   failed.code = code;
   evidence.history.insert(evidence.history.end() - 1, failed);
   return evidence;
@@ -213,7 +215,7 @@ JobEvidence RunsOut(std::string_view task) {
 }
 
 // It finds no more tokens, after that of the chief.
-JobEvidence OfTokens(JobMoment::Kind of_the_chief) {
+JobEvidence OfTokens(Kind of_the_chief) {
   JobEvidence evidence = OfInput(Code::kOutOfRange);
   evidence.spec.workload.kind = WorkloadKind::kSyncRegression;
   JobMoment chief = evidence.history.back();
@@ -225,18 +227,18 @@ JobEvidence OfTokens(JobMoment::Kind of_the_chief) {
 
 // The chief leaves and is back: a worker finds no more tokens in a run that began then, or while it was away.
 JobEvidence OfTokensAgain(bool new_session) {
-  JobEvidence evidence = OfTokens(JobMoment::Kind::kLeaves);
+  JobEvidence evidence = OfTokens(Kind::kLeaves);
   JobMoment chief = evidence.history[1];
-  chief.kind = new_session ? JobMoment::Kind::kSession : JobMoment::Kind::kOpened;
+  chief.kind = new_session ? Kind::kSession : Kind::kOpened;
   evidence.history.insert(evidence.history.begin() + 2, chief);
   return evidence;
 }
 
 // A session begins where the job has come so far: what it has is lost before the first run.
 JobEvidence FindsItsEnd(std::int64_t step) {
-  JobEvidence evidence = LosesIts(EndsAfter(step), JobMoment::Kind::kRecovery);
+  JobEvidence evidence = LosesIts(EndsAfter(step), Kind::kRecovery);
   JobMoment begins = evidence.history[0];
-  begins.kind = JobMoment::Kind::kSession;
+  begins.kind = Kind::kSession;
   evidence.history.insert(evidence.history.begin() + 3, begins);
   return evidence;
 }
@@ -245,14 +247,13 @@ JobEvidence FindsItsEnd(std::int64_t step) {
 JobEvidence OfAService(bool has) {
   JobEvidence evidence = RunsOut(kHand);
   evidence.spec.workload.kind = WorkloadKind::kSupervisor;
-  std::erase_if(evidence.history, [](const JobMoment& each) { return each.kind == JobMoment::Kind::kRunFailed; });
+  std::erase_if(evidence.history, [](const JobMoment& each) { return each.kind == Kind::kRunFailed; });
   if (!has) evidence.facts.inert.push_back({.list = InertFault::List::kSessionCalls, .index = 0});
   return evidence;
 }
 
 // A run and a new session which had begun when everything healed: this one takes so long from then on.
-JobEvidence Takes(int seconds, JobMoment::Kind late) {
-  using Kind = JobMoment::Kind;
+JobEvidence Takes(int seconds, Kind late) {
   const bool is_run = late == Kind::kRunReturned;
   JobEvidence evidence = Evidence({{1, kHand, Kind::kStarted},
                                    {2, kHand, is_run ? Kind::kRunStarted : Kind::kRecovery},
@@ -267,12 +268,11 @@ JobEvidence Takes(int seconds, JobMoment::Kind late) {
 
 // Another worker has left before everything healed; this one's run takes long from then on. Without filters it needs
 // the other one.
-JobEvidence TakesWithoutAnother(bool filters, JobMoment::Kind of_the_other) {
-  JobEvidence evidence = Takes(400, JobMoment::Kind::kRunReturned);
+JobEvidence TakesWithoutAnother(bool filters, Kind of_the_other) {
+  JobEvidence evidence = Takes(400, Kind::kRunReturned);
   evidence.spec.workload.filters = filters;
-  for (const JobMoment& moment : Tell({{1, "worker:1", JobMoment::Kind::kStarted},
-                                       {5, "worker:1", JobMoment::Kind::kEnded},
-                                       {6, "worker:1", of_the_other}})) {
+  for (const JobMoment& moment :
+       Tell({{1, "worker:1", Kind::kStarted}, {5, "worker:1", Kind::kEnded}, {6, "worker:1", of_the_other}})) {
     evidence.history.insert(evidence.history.end() - 3, moment);
   }
   return evidence;
@@ -299,17 +299,17 @@ std::vector<CheckerCase> AnswerCases() {
 std::vector<CheckerCase> EndCases() {
   constexpr std::string_view kId = "job.ends_at_its_last_step";
   constexpr std::string_view kSlow = "job.gets_on_when_healed";
-  constexpr JobMoment::Kind kRun = JobMoment::Kind::kRunReturned;
-  constexpr JobMoment::Kind kSession = JobMoment::Kind::kSession;
+  constexpr Kind kRun = Kind::kRunReturned;
+  constexpr Kind kSession = Kind::kSession;
   return {
       {kId, "it has not come so far", EndsAfter(60), EndsAfter(59)},
       {kId, "another task has come so far", AsTheWorkersLast(EndsAfter(40), 40), AsTheWorkersLast(EndsAfter(40), 41)},
-      {kId, "what the job had is lost, and it runs again", LosesIts(EndsAfter(60), JobMoment::Kind::kSawStep),
-       LosesIts(EndsAfter(60), JobMoment::Kind::kRunStarted)},
-      {kId, "... or makes a session again", LosesIts(EndsAfter(60), JobMoment::Kind::kSawStep),
-       LosesIts(EndsAfter(60), JobMoment::Kind::kRecovery)},
-      {kId, "... or is another process", LosesIts(EndsAfter(60), JobMoment::Kind::kSawStep),
-       LosesIts(EndsAfter(60), JobMoment::Kind::kStarted)},
+      {kId, "what the job had is lost, and it runs again", LosesIts(EndsAfter(60), Kind::kSawStep),
+       LosesIts(EndsAfter(60), Kind::kRunStarted)},
+      {kId, "... or makes a session again", LosesIts(EndsAfter(60), Kind::kSawStep),
+       LosesIts(EndsAfter(60), Kind::kRecovery)},
+      {kId, "... or is another process", LosesIts(EndsAfter(60), Kind::kSawStep),
+       LosesIts(EndsAfter(60), Kind::kStarted)},
       {kId, "the job has come so far, its evaluator has not", AsAnEvaluator(EndsAfter(60), 60),
        AsAnEvaluator(EndsAfter(60), 59)},
       {kId, "nobody had asked for a stop before the recovery", AsksAndRecovers(60), AsksAndRecovers(59)},
@@ -317,13 +317,13 @@ std::vector<CheckerCase> EndCases() {
       {kId, "there is more input", OfInput(Code::kOutOfRange), OfInput(Code::kAborted)},
       {kId, "the plan lets somebody else run out", RunsOut(kHand), RunsOut(kBoss)},
       {kId, "a call that never came to it", OfAService(true), OfAService(false)},
-      {kId, "the chief has not left", OfTokens(JobMoment::Kind::kLeaves), OfTokens(JobMoment::Kind::kRecovery)},
+      {kId, "the chief has not left", OfTokens(Kind::kLeaves), OfTokens(Kind::kRecovery)},
       {kId, "the chief's new session has opened the tokens again", OfTokensAgain(false), OfTokensAgain(true)},
       {kId, "a session began before its end", FindsItsEnd(60), FindsItsEnd(59)},
-      {kSlow, "one that nobody needs has left", TakesWithoutAnother(false, JobMoment::Kind::kEnded),
-       TakesWithoutAnother(true, JobMoment::Kind::kEnded)},
-      {kSlow, "one that is needed had left, and is back", TakesWithoutAnother(false, JobMoment::Kind::kEnded),
-       TakesWithoutAnother(false, JobMoment::Kind::kStarted)},
+      {kSlow, "one that nobody needs has left", TakesWithoutAnother(false, Kind::kEnded),
+       TakesWithoutAnother(true, Kind::kEnded)},
+      {kSlow, "one that is needed had left, and is back", TakesWithoutAnother(false, Kind::kEnded),
+       TakesWithoutAnother(false, Kind::kStarted)},
       {kSlow, "a run comes back, but late", Takes(303, kRun), Takes(304, kRun)},
       {kSlow, "a session comes, but late", Takes(303, kSession), Takes(304, kSession)}};
 }

@@ -17,7 +17,9 @@
 namespace vigil::sim {
 namespace {
 
-struct Life {
+using Kind = JobMoment::Kind;
+
+struct LastStep {
   bool told = false;            // to stop
   bool ran_out = false;         // its last run failed with OUT_OF_RANGE, which ends a training, and had a reason to
   bool asked = false;           // a stop was asked for there, by a hook or as a session began, which a recovery keeps
@@ -44,19 +46,17 @@ bool MayRunOut(const JobRun& run, std::string_view task, bool tokens_closed) {
 
 // The chief's next session opens the tokens' queue again.
 bool OpensTokens(const JobRun& run, const JobMoment& moment) {
-  return moment.kind == JobMoment::Kind::kSession && moment.task.starts_with("chief") &&
-         run.behaviour.sync_tokens_renewed;
+  return moment.kind == Kind::kSession && moment.task.starts_with("chief") && run.behaviour.sync_tokens_renewed;
 }
 
 // Only one that is renewed outlives a recovery of the chief.
 bool ClosesTokens(const JobRun& run, const JobMoment& moment) {
-  using Kind = JobMoment::Kind;
   if (!WithoutZombie(moment.task).starts_with("chief")) return false;
   if (moment.kind == Kind::kRecovery) return !run.behaviour.sync_tokens_renewed;
   return moment.kind == Kind::kEnded || Leaves(moment);
 }
 
-void Judge(const JobRun& run, const JobMoment& moment, const Life& life, Findings& findings) {
+void Judge(const JobRun& run, const JobMoment& moment, const LastStep& life, Findings& findings) {
   if (moment.code != Code::kOk || life.told || IsServer(moment.task)) return;
   if (run.spec.workload.nan_batch > 0 && WithoutZombie(moment.task) == "chief:0") return;  // it watches for that
   findings.Arm();
@@ -75,53 +75,53 @@ void Judge(const JobRun& run, const JobMoment& moment, const Life& life, Finding
 
 void CheckLastSteps(const JobRun& run, Findings& findings) {
   if (run.spec.workload.kind == WorkloadKind::kConversation) return;
-  std::map<std::string, Life, std::less<>> lives;
+  std::map<std::string, LastStep, std::less<>> lives;
   std::int64_t step = -1;  // of the job, now
   bool tokens_closed = false;
   for (const JobMoment& moment : run.history) {
-    Life& life = lives[moment.task];
+    LastStep& life = lives[moment.task];
     if (OpensTokens(run, moment)) tokens_closed = false;
     if (ClosesTokens(run, moment)) {
       tokens_closed = true;
       for (auto& [task, each] : lives) each.tokens_closed = true;
     }
     switch (moment.kind) {
-      case JobMoment::Kind::kReplaced:
+      case Kind::kReplaced:
         life = lives[moment.subject];
         break;
-      case JobMoment::Kind::kStepMade:
-      case JobMoment::Kind::kStepSet:
+      case Kind::kStepMade:
+      case Kind::kStepSet:
         // Two updates of a real server may be noted in another order than they were made.
-        step = moment.kind == JobMoment::Kind::kStepMade ? std::max(step, moment.step) : moment.step;
+        step = moment.kind == Kind::kStepMade ? std::max(step, moment.step) : moment.step;
         for (auto& [task, each] : lives) each.there = std::max(each.there, step);
         break;
-      case JobMoment::Kind::kStarted:
+      case Kind::kStarted:
         life = {.there = step, .tokens_closed = tokens_closed};
         break;
-      case JobMoment::Kind::kRecovery:
+      case Kind::kRecovery:
         if (!life.asked) life.there = step;
         break;
-      case JobMoment::Kind::kSession:
+      case Kind::kSession:
         life.asked = life.asked || life.there >= LastStepOf(run.spec.workload, WithoutZombie(moment.task));
         break;
-      case JobMoment::Kind::kRunStarted:
+      case Kind::kRunStarted:
         life.there = step;
         life.tokens_closed = tokens_closed;
         life.ran_out = life.asked = false;
         break;
-      case JobMoment::Kind::kStopAsked:
+      case Kind::kStopAsked:
         life.asked = life.there >= LastStepOf(run.spec.workload, WithoutZombie(moment.task));
         break;
-      case JobMoment::Kind::kToldToStop:
+      case Kind::kToldToStop:
         life.told = true;
         break;
-      case JobMoment::Kind::kRunFailed:
+      case Kind::kRunFailed:
         life.ran_out = moment.code == Code::kOutOfRange && MayRunOut(run, moment.task, life.tokens_closed);
         break;
-      case JobMoment::Kind::kEvaluated:
+      case Kind::kEvaluated:
         life.evaluated = moment.step;
         break;
-      case JobMoment::Kind::kEnded:
+      case Kind::kEnded:
         Judge(run, moment, life, findings);
         break;
       default:

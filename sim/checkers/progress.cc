@@ -18,7 +18,7 @@ namespace {
 // Longer than a creation of a session (a minute), and than a silent server is waited for (two).
 constexpr std::chrono::minutes kSoon{5};
 // From then on whatever was under way when the faults ended has come to its end.
-constexpr std::chrono::minutes kSettled{3};
+constexpr std::chrono::minutes kOverBy{3};
 
 constexpr std::string_view kComesBack = "a run that begins or is under way when everything has healed comes back";
 
@@ -115,7 +115,7 @@ class ProgressJudge {
   }
   void Recovers(const JobMoment& moment, Progress& progress) {
     const Time tried = std::exchange(progress.tried, moment.at);
-    const bool stood = healed_.has_value() && tried < *healed_ + kSettled && moment.at >= *healed_ + kSoon;
+    const bool stood = healed_.has_value() && tried < *healed_ + kOverBy && moment.at >= *healed_ + kSoon;
     if (!stood || !progress.run.has_value() || !StoodBefore(std::max(tried, *healed_))) return;
     findings_.Arm();
     findings_.Violate(moment, kComesBack, fmt::format("a recovery after {:.0f} s", ToSeconds(moment.at - tried)));
@@ -123,7 +123,7 @@ class ProgressJudge {
   void Fails(const JobMoment& moment, const Progress& progress) {
     if (!healed_.has_value() || !progress.run.has_value()) return;
     // One that was under way, too, must have come to its end: nothing keeps it any more.
-    if (*progress.run < *healed_ + kSettled && moment.at < *healed_ + kSoon) return;
+    if (*progress.run < *healed_ + kOverBy && moment.at < *healed_ + kSoon) return;
     if (!StoodBefore(std::max(*progress.run, *healed_))) return;
     findings_.Arm();
     if (moment.code != Code::kDeadlineExceeded) return;

@@ -29,7 +29,7 @@ bool IsDisturbed(const FaultPlan& plan, std::string_view task) {
   });
 }
 
-struct Life {
+struct ToldLife {
   std::optional<Time> told;
   std::optional<Time> waits;  // for a session, with a model; since then
   bool reported = false;
@@ -41,7 +41,7 @@ class TrainerStops {
 
   void See(const JobMoment& moment) {
     if (moment.task.empty() || IsServer(moment.task)) return;
-    Life& life = lives_[moment.task];
+    ToldLife& life = lives_[moment.task];
     Judge(moment, life);
     switch (moment.kind) {
       case JobMoment::Kind::kStarted:
@@ -73,7 +73,7 @@ class TrainerStops {
   }
 
  private:
-  void Judge(const JobMoment& moment, Life& life) {
+  void Judge(const JobMoment& moment, ToldLife& life) {
     if (!life.told.has_value() || !life.waits.has_value() || life.reported || IsDisturbed(run_.spec.plan, moment.task))
       return;
     const Time since = std::max(*life.told, *life.waits);
@@ -86,7 +86,7 @@ class TrainerStops {
 
   const JobRun& run_;
   Findings& findings_;
-  std::map<std::string, Life, std::less<>> lives_;
+  std::map<std::string, ToldLife, std::less<>> lives_;
 };
 
 void CheckTrainerStops(const JobRun& run, Findings& findings) {

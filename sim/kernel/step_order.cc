@@ -11,7 +11,7 @@
 namespace vigil::sim {
 namespace {
 
-void Join(std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
+void JoinClocks(std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
   to.resize(std::max(to.size(), from.size()));
   for (std::size_t i = 0; i < from.size(); ++i) to[i] = std::max(to[i], from[i]);
 }
@@ -91,17 +91,17 @@ void StepOrder::EndStep() {
     for (const Touch& touch : footprint.touches) then(objects_[touch.object], touch.write);
   };
   each([&clock](const Object& object, bool write) {
-    Join(clock, object.changed);
-    if (write) Join(clock, object.looked);
+    JoinClocks(clock, object.changed);
+    if (write) JoinClocks(clock, object.looked);
   });
   clock.resize(std::max(clock.size(), task_ + 1));
   ++clock[task_];
   each([&clock](Object& object, bool write) {
     if (write) object = {.changed = clock};
-    if (!write) Join(object.looked, clock);
+    if (!write) JoinClocks(object.looked, clock);
   });
   for (const std::size_t woken : std::exchange(woken_, {})) {
-    if (woken != task_) Join(tasks_[woken].known, clock);
+    if (woken != task_) JoinClocks(tasks_[woken].known, clock);
   }
   std::uint64_t before = 0;
   for (std::size_t i = 0; i < clock.size(); ++i) {

@@ -224,18 +224,18 @@ absl::Status CheckApplyTypes(const Node& node, const std::vector<DType>& given, 
 // The op for references, and the one for handles ("ResourceApply...", without an output).
 template <typename Rule>
 void RegisterApply(OpRegistry& registry, ApplyLayout layout) {
-  constexpr int kVariables = static_cast<int>(Rule::kSlots) + 1;
+  constexpr int kRefs = static_cast<int>(Rule::kSlots) + 1;
   for (const bool handles : {false, true}) {
     const auto types = [layout, handles](const Node& node,
                                          const std::vector<DType>& given) -> absl::StatusOr<std::vector<DType>> {
-      VIGIL_RETURN_IF_ERROR(CheckApplyTypes(node, given, layout, kVariables, handles));
+      VIGIL_RETURN_IF_ERROR(CheckApplyTypes(node, given, layout, kRefs, handles));
       return handles ? std::vector<DType>{} : std::vector<DType>{given[0]};
     };
     registry.Register({.name = handles ? fmt::format("Resource{}", layout.name) : layout.name,
-                       .inputs = kVariables + static_cast<int>(Rule::kNumbers) + (layout.indices < 0 ? 1 : 2),
+                       .inputs = kRefs + static_cast<int>(Rule::kNumbers) + (layout.indices < 0 ? 1 : 2),
                        .output_types = types,
                        .compute = [layout](KernelContext& c) { return ApplyRule<Rule>(c, layout); },
-                       .ref_inputs = (1U << kVariables) - 1,
+                       .ref_inputs = (1U << kRefs) - 1,
                        .forwards_ref = !handles});
   }
 }

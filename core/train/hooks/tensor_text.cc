@@ -137,7 +137,7 @@ std::vector<std::string> FloatElements(const std::vector<T>& values) {
 }
 
 // As Python shows bytes.
-std::string Quoted(std::string_view bytes) {
+std::string QuotedBytes(std::string_view bytes) {
   const char quote = bytes.find('\'') != bytes.npos && bytes.find('"') == bytes.npos ? '"' : '\'';
   std::string out = fmt::format("b{}", quote);
   for (const char c : bytes) {
@@ -165,7 +165,7 @@ std::string ScalarText(const T& value) {
   if constexpr (std::is_same_v<T, bool>) {
     return value ? "True" : "False";
   } else if constexpr (std::is_same_v<T, std::string>) {
-    return Quoted(value);
+    return QuotedBytes(value);
   } else if constexpr (std::is_floating_point_v<T>) {
     return FloatScalar(value);
   } else {

@@ -27,7 +27,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Lines = std::vector<std::string>;
 
-constexpr char kDir[] = "/checkpoints";
+constexpr char kModelDir[] = "/checkpoints";
 
 // Fails one of its calls of BeforeRun, once.
 class FailOnce : public SessionRunHook {
@@ -47,7 +47,7 @@ class FailOnce : public SessionRunHook {
 class UpstreamSessionTest : public testing::Test {
  protected:
   UpstreamSessionTest() {
-    EXPECT_EQ(Text(fake_.files.MakeDirectory(kDir)), "OK");
+    EXPECT_EQ(Text(fake_.files.MakeDirectory(kModelDir)), "OK");
     NewGraph();
   }
   Env env() { return fake_.env(); }
@@ -66,7 +66,8 @@ class UpstreamSessionTest : public testing::Test {
   }
   HookPtr SaveEveryStep(std::vector<CheckpointSaverListenerPtr> listeners = {}) {
     auto hook = CheckpointSaverHook::Create(
-        env(), {.checkpoint_dir = kDir, .save_steps = 1, .scaffold = scaffold_, .listeners = std::move(listeners)});
+        env(),
+        {.checkpoint_dir = kModelDir, .save_steps = 1, .scaffold = scaffold_, .listeners = std::move(listeners)});
     EXPECT_EQ(Text(hook.status()), "OK");
     return *std::move(hook);
   }
@@ -123,7 +124,7 @@ TEST_F(UpstreamSessionTest, TrainsToTheLastStepAndFurtherAfterARestore) {
   EXPECT_THAT(TrainToTheEnd(*session), ElementsAre(1, 2, 3));
   EXPECT_EQ(Text(session->Close()), "OK");
   NewGraph();
-  session = Monitored({StopAt({.last_step = 5})}, {.checkpoint_dir = kDir});
+  session = Monitored({StopAt({.last_step = 5})}, {.checkpoint_dir = kModelDir});
   EXPECT_THAT(TrainToTheEnd(*session), ElementsAre(4, 5));
 }
 
@@ -132,15 +133,15 @@ TEST_F(UpstreamSessionTest, TrainsThatManyStepsAndMoreAfterARestore) {
   EXPECT_THAT(TrainToTheEnd(*session), ElementsAre(1, 2, 3));
   EXPECT_EQ(Text(session->Close()), "OK");
   NewGraph();
-  session = Monitored({StopAt({.num_steps = 4})}, {.checkpoint_dir = kDir});
+  session = Monitored({StopAt({.num_steps = 4})}, {.checkpoint_dir = kModelDir});
   EXPECT_THAT(TrainToTheEnd(*session), ElementsAre(4, 5, 6, 7));
 }
 
 TEST_F(UpstreamSessionTest, IsRestoredFromADirectoryOrAFile) {
   SaveAfter(2);
-  EXPECT_EQ(Step(*Monitored({}, {.checkpoint_dir = kDir})), 2);
+  EXPECT_EQ(Step(*Monitored({}, {.checkpoint_dir = kModelDir})), 2);
   NewGraph();
-  const std::string file = JoinPath(kDir, "model.ckpt-2");
+  const std::string file = JoinPath(kModelDir, "model.ckpt-2");
   EXPECT_EQ(Step(*Monitored({}, {.checkpoint_filename_with_path = file})), 2);
   NewGraph();
   auto singular = SingularMonitoredSession::Create(env(), *graph_, {.checkpoint_filename_with_path = file});
@@ -171,7 +172,7 @@ TEST_F(UpstreamSessionTest, WithoutACheckpointARecoveryStartsOver) {
 
 TEST_F(UpstreamSessionTest, WithACheckpointARecoveryGoesOn) {
   const auto session =
-      Monitored({std::make_shared<FailOnce>(3, Code::kAborted), SaveEveryStep()}, {.checkpoint_dir = kDir});
+      Monitored({std::make_shared<FailOnce>(3, Code::kAborted), SaveEveryStep()}, {.checkpoint_dir = kModelDir});
   for (const int step : {1, 2}) EXPECT_EQ(Train(*session), step);
   EXPECT_EQ(Train(*session), 3);
   EXPECT_EQ(session->recoveries(), 1);
@@ -370,7 +371,7 @@ class Counter : public CheckpointSaverListener {
 TEST_F(UpstreamSessionTest, ListenersOfASession) {
   const auto first = std::make_shared<Counter>();
   const auto second = std::make_shared<Counter>();
-  const auto session = Singular({SaveEveryStep({first, second})}, kDir);
+  const auto session = Singular({SaveEveryStep({first, second})}, kModelDir);
   for (const auto& listener : {first, second}) EXPECT_EQ(listener->begin, 1);
   Train(*session);
   Train(*session);
@@ -382,13 +383,13 @@ TEST_F(UpstreamSessionTest, ListenersOfASession) {
     EXPECT_EQ(listener->end, 1);
   }
   NewGraph();
-  EXPECT_EQ(Step(*Singular({}, kDir)), 2);
+  EXPECT_EQ(Step(*Singular({}, kModelDir)), 2);
 }
 
 TEST_F(UpstreamSessionTest, AListenerEndsTheTraining) {
   const auto listener = std::make_shared<Counter>();
   listener->stop_at = 4;  // after the third run
-  const auto session = Singular({SaveEveryStep({listener})}, kDir);
+  const auto session = Singular({SaveEveryStep({listener})}, kModelDir);
   EXPECT_THAT(TrainToTheEnd(*session), ElementsAre(1, 2, 3));
   EXPECT_EQ(Text(session->Close()), "OK");
   EXPECT_EQ(listener->after, 4);
@@ -397,11 +398,12 @@ TEST_F(UpstreamSessionTest, AListenerEndsTheTraining) {
 // test_save_secs_calls_listeners_periodically
 TEST_F(UpstreamSessionTest, ListenersAreCalledAtEachPeriod) {
   const auto listener = std::make_shared<Counter>();
-  auto hook = CheckpointSaverHook::Create(
-      env(),
-      {.checkpoint_dir = kDir, .save_secs = std::chrono::seconds(2), .scaffold = scaffold_, .listeners = {listener}});
+  auto hook = CheckpointSaverHook::Create(env(), {.checkpoint_dir = kModelDir,
+                                                  .save_secs = std::chrono::seconds(2),
+                                                  .scaffold = scaffold_,
+                                                  .listeners = {listener}});
   ASSERT_EQ(Text(hook.status()), "OK");
-  const auto session = Singular({*hook}, kDir);
+  const auto session = Singular({*hook}, kModelDir);
   std::vector<int> saves;
   for (const int wait_ms : {500, 500, 1000, 100, 2000, 100}) {
     fake_.clock.Advance(std::chrono::milliseconds(wait_ms));
@@ -417,15 +419,16 @@ TEST_F(UpstreamSessionTest, ListenersAreCalledAtEachPeriod) {
 
 TEST_F(UpstreamSessionTest, ASaverHookWithoutAScaffoldFindsTheSessionsSaver) {
   const auto listener = std::make_shared<Counter>();
-  auto hook = CheckpointSaverHook::Create(env(), {.checkpoint_dir = kDir, .save_steps = 1, .listeners = {listener}});
+  auto hook =
+      CheckpointSaverHook::Create(env(), {.checkpoint_dir = kModelDir, .save_steps = 1, .listeners = {listener}});
   ASSERT_EQ(Text(hook.status()), "OK");
-  const auto session = Singular({*hook}, kDir);
+  const auto session = Singular({*hook}, kModelDir);
   Train(*session);
   Train(*session);
   EXPECT_EQ(Text(session->Close()), "OK");
   EXPECT_EQ(listener->before, 3);
   NewGraph();
-  EXPECT_EQ(Step(*Singular({}, kDir)), 2);
+  EXPECT_EQ(Step(*Singular({}, kModelDir)), 2);
 }
 
 }  // namespace
