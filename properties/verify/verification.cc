@@ -181,10 +181,10 @@ class Verification {
   }
 
   // Of what is seen of the machine: a library may ask for the time once in many thousand calls, to sample itself. What
-  // a hook does it does again.
+  // a hook does it does again. It is not counted: whether a library does is not repeatable, which plays there are is.
   bool Confirmed(const HookOffence& offence, const HookCase& c) {
     if (!IsOutside(offence.promise)) return true;
-    const HookPlay again = Play(c);
+    const HookPlay again = player_.Play(c);
     Crashed(c, again);
     return std::ranges::find(again.offences, offence.promise, &HookOffence::promise) != again.offences.end();
   }

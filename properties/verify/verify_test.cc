@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "vigil/core/base/check.h"
@@ -124,6 +126,27 @@ TEST(VerifyHook, SaysWhatTheMakerFailsWith) {
 
 TEST(VerifyHook, TakesLeaveForWhatItIs) {
   EXPECT_THAT(PromisesOf(VerifyHook(MakeStopsLate, {.may_request_stop = false})), ElementsAre(promise::kStop));
+}
+
+// As a library may that samples itself. How often the machine is asked must not decide which plays there are.
+class OpensAFileOnce : public StopsLate {
+ public:
+  OpensAFileOnce(Output step, bool& opened) : StopsLate(step), opened_(opened) {}
+  absl::Status Begin(BeginContext&) override {
+    if (!std::exchange(opened_, true)) std::fclose(std::fopen("/dev/null", "r"));
+    return absl::OkStatus();
+  }
+
+ private:
+  bool& opened_;
+};
+
+TEST(VerifyHook, LooksTwiceAtWhatIsSeenOfTheMachineAndCountsItOnce) {
+  bool opened = false;
+  const HookReport once = VerifyHook(
+      [&opened](HookWorld& w) { return std::make_unique<OpensAFileOnce>(w.train_op(), opened); }, {.scenarios = 20});
+  EXPECT_TRUE(once.ok());
+  EXPECT_EQ(once.played, VerifyHook(MakeStopsLate, {.scenarios = 20}).played);
 }
 
 TEST(VerifyHook, EndsWhenItIsToldTo) {
