@@ -11,7 +11,6 @@
 namespace vigil {
 namespace {
 
-constexpr std::size_t kHeader = RecordReader::kHeaderBytes;
 constexpr std::size_t kFooter = sizeof(std::uint32_t);
 
 template <typename Number>
@@ -29,17 +28,17 @@ absl::StatusOr<std::optional<std::string_view>> RecordReader::Next() {
   const auto loss = [this](std::string_view what) {
     return MakeStatus(Code::kDataLoss, fmt::format("{} record at {}", what, offset_));
   };
-  cut_off_ = rest.size() < kHeader;
+  cut_off_ = rest.size() < kHeaderBytes;
   if (cut_off_) return loss("truncated");
   const auto size = NumberAt<std::uint64_t>(rest, 0);
   if (UnmaskCrc(NumberAt<std::uint32_t>(rest, sizeof(size))) != Crc32c(rest.substr(0, sizeof(size)))) {
     return loss("corrupted");
   }
-  cut_off_ = size > rest.size() - kHeader || rest.size() - kHeader - size < kFooter;
+  cut_off_ = size > rest.size() - kHeaderBytes || rest.size() - kHeaderBytes - size < kFooter;
   if (cut_off_) return loss("truncated");
-  const std::string_view record = rest.substr(kHeader, size);
-  if (UnmaskCrc(NumberAt<std::uint32_t>(rest, kHeader + size)) != Crc32c(record)) return loss("corrupted");
-  offset_ += kHeader + size + kFooter;
+  const std::string_view record = rest.substr(kHeaderBytes, size);
+  if (UnmaskCrc(NumberAt<std::uint32_t>(rest, kHeaderBytes + size)) != Crc32c(record)) return loss("corrupted");
+  offset_ += kHeaderBytes + size + kFooter;
   return record;
 }
 

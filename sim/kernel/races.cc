@@ -7,15 +7,10 @@
 #include <set>
 #include <utility>
 
+#include "vigil/sim/kernel/vector_clock.h"
+
 namespace vigil::sim {
 namespace {
-
-// By task: the number of a step, plus 1.
-using Clock = std::vector<std::size_t>;
-
-void Join(Clock& to, const Clock& from) {
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], from[i]);
-}
 
 class Analysis {
  public:
@@ -33,13 +28,13 @@ class Analysis {
   }
 
  private:
-  bool Before(std::size_t first, const Clock& clock) const { return clock[steps_[first].task] > first; }
+  bool Before(std::size_t first, const VectorClock& clock) const { return clock[steps_[first].task] > first; }
 
   // The clocks of step k; returns earlier ones that conflict with it, by the last change of each object and the looks
   // since.
   std::set<std::size_t> Order(std::size_t k) {
     const Step& step = steps_[k];
-    Clock known(tasks_);  // whatever the schedule
+    VectorClock known(tasks_);  // whatever the schedule
     if (last_of_[step.task] != Step::kNone) Join(known, clocks_[last_of_[step.task]]);
     for (const std::size_t waker : step.wakers) {
       if (waker < k) Join(known, clocks_[waker]);
@@ -52,7 +47,7 @@ class Analysis {
     }
     for (const Touch& touch : step.footprint.touches) Meet(touch, k, conflicting);
     if (step.footprint.everything) of_everything_.push_back(k);
-    Clock clock = known;
+    VectorClock clock = known;
     for (const std::size_t other : conflicting) Join(clock, clocks_[other]);
     clock[step.task] = k + 1;
     known_.push_back(std::move(known));
@@ -122,8 +117,9 @@ class Analysis {
   std::vector<std::size_t> last_of_;  // by task
   std::map<ObjectId, Object> objects_;
   std::vector<std::size_t> of_everything_;
-  std::vector<Clock> known_;   // by step: without its own conflicts
-  std::vector<Clock> clocks_;  // with them
+  // By task: the number of a step in the run, plus 1.
+  std::vector<VectorClock> known_;   // by step: without its own conflicts
+  std::vector<VectorClock> clocks_;  // with them
   std::vector<Race> races_;
 };
 

@@ -9,15 +9,6 @@
 #include "vigil/sim/kernel/chooser.h"
 
 namespace vigil::sim {
-namespace {
-
-void JoinClocks(std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
-  to.resize(std::max(to.size(), from.size()));
-  for (std::size_t i = 0; i < from.size(); ++i) to[i] = std::max(to[i], from[i]);
-}
-
-}  // namespace
-
 std::size_t StepOrder::NumberOf(std::string_view task) {
   const auto [it, added] = numbers_.try_emplace(std::string(task), tasks_.size());
   if (added) tasks_.push_back({.name = it->first});
@@ -85,23 +76,23 @@ std::uint64_t StepOrder::Hash() {
 void StepOrder::EndStep() {
   if (!std::exchange(in_step_, false)) return;
   const Footprint footprint = std::move(step_).End();
-  Clock& clock = tasks_[task_].known;
+  VectorClock& clock = tasks_[task_].known;
   const auto each = [&](auto then) {
     if (!footprint.empty()) then(all_, footprint.everything);
     for (const Touch& touch : footprint.touches) then(objects_[touch.object], touch.write);
   };
   each([&clock](const Object& object, bool write) {
-    JoinClocks(clock, object.changed);
-    if (write) JoinClocks(clock, object.looked);
+    Join(clock, object.changed);
+    if (write) Join(clock, object.looked);
   });
   clock.resize(std::max(clock.size(), task_ + 1));
   ++clock[task_];
   each([&clock](Object& object, bool write) {
     if (write) object = {.changed = clock};
-    if (!write) JoinClocks(object.looked, clock);
+    if (!write) Join(object.looked, clock);
   });
   for (const std::size_t woken : std::exchange(woken_, {})) {
-    if (woken != task_) JoinClocks(tasks_[woken].known, clock);
+    if (woken != task_) Join(tasks_[woken].known, clock);
   }
   std::uint64_t before = 0;
   for (std::size_t i = 0; i < clock.size(); ++i) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "vigil/sim/kernel/steps.h"
+#include "vigil/sim/kernel/vector_clock.h"
 
 namespace vigil::sim {
 
@@ -43,15 +44,14 @@ class StepOrder final : public StepObserver {
   bool Enough() const override { return inner_ != nullptr && inner_->Enough(); }
 
  private:
-  // Of each task so far, by number: how many of its steps.
-  using Clock = std::vector<std::uint64_t>;
+  // Clocks are of the tasks so far, by number: how many of its steps.
   struct TaskSoFar {
     std::string name;
-    Clock known = {};  // before its next step: its own last one, and those that made the next one possible
+    VectorClock known = {};  // before its next step: its own last one, and those that made the next one possible
   };
   struct Object {
-    Clock changed = {};  // up to the last step that changed it
-    Clock looked = {};   // and up to those that looked at it since
+    VectorClock changed = {};  // up to the last step that changed it
+    VectorClock looked = {};   // and up to those that looked at it since
   };
 
   std::size_t NumberOf(std::string_view task);
