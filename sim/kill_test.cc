@@ -66,7 +66,7 @@ TEST_F(KillTest, UnwindsEveryKindOfWaitNewestFirst) {
   };
   spawn("sleeper", [&] {
     MutexLock lock(*mutex);
-    env_.tasks->SleepUntil(Time(seconds(5)));
+    env_.tasks->SleepUntil(Time{seconds(5)});
   });
   spawn("locker", [&] {
     MutexLock lock(*mutex);
@@ -74,7 +74,7 @@ TEST_F(KillTest, UnwindsEveryKindOfWaitNewestFirst) {
   });
   spawn("waiter", [&] {
     MutexLock lock(*free_mutex);
-    condition->Wait(*free_mutex, Time(seconds(4)));
+    condition->Wait(*free_mutex, Time{seconds(4)});
   });
   spawn("joiner", [&] { env_.tasks->Spawn("joined", [&] { env_.tasks->SleepUntil(kNever); })->Join(kNever); });
   EXPECT_EQ(RunAndKill().verdict, WorldVerdict::kDone);
@@ -122,7 +122,7 @@ TEST_F(KillTest, DoesNotReturnToItsOwnNode) {
       Witness inner(seen_, "newer");
       env_.tasks->SleepUntil(kNever);
     });
-    env_.tasks->SleepUntil(Time(seconds(1)));
+    env_.tasks->SleepUntil(Time{seconds(1)});
     node_.Kill();
     seen_.push_back("main went on");
   });
@@ -172,7 +172,7 @@ class BusyWhenDestroyed {
     // Wrong, since destructors never block; but it must not end the simulator.
     env_.tasks->SleepUntil(kNever);
     Notification never(*env_.tasks, "never");
-    EXPECT_FALSE(env_.clock->Monotonic() < Time(seconds(0)));
+    EXPECT_FALSE(env_.clock->Monotonic() < Time{seconds(0)});
   }
 
  private:
@@ -212,7 +212,7 @@ TEST_F(KillTest, ADestructorThatWaitsForALockEndsQuietly) {
     env_.tasks->SleepUntil(kNever);
   });
   node_.Spawn("leaver", [&] {
-    env_.tasks->SleepUntil(Time(std::chrono::milliseconds(1)));
+    env_.tasks->SleepUntil(Time{std::chrono::milliseconds(1)});
     { const Leaving leaving{*mutex, seen_}; }
     seen_.push_back("goes on");
     env_.tasks->SleepUntil(kNever);
@@ -232,7 +232,7 @@ TEST_F(KillTest, TheEnvOfADeadNodeDoesNothing) {
   env_.log->Write(Severity::kInfo, "x");
   env_.random->Draw("x");
   EXPECT_TRUE(env_.tasks->Spawn("late", [] {})->done());
-  EXPECT_EQ(env_.clock->Monotonic(), Time(seconds(0)));
+  EXPECT_EQ(env_.clock->Monotonic(), Time{seconds(0)});
   node_.Kill();  // once more is no more
   EXPECT_EQ(world_.Run().verdict, WorldVerdict::kDone);
   EXPECT_TRUE(world_.trace().empty());

@@ -43,7 +43,7 @@ TEST(World, RunsTasksInTurnsAndVirtualTime) {
   for (const int n : {1, 2}) {
     chief.Spawn("t" + std::to_string(n), [env, n] {
       Note(env, "before");
-      env.tasks->SleepUntil(Time(milliseconds(500) * n));
+      env.tasks->SleepUntil(Time{milliseconds(500) * n});
       Note(env, "after");
     });
   }
@@ -98,11 +98,11 @@ TEST(World, AConditionWakesEachWaiterOnceAndHonoursItsDeadline) {
   std::vector<std::string> seen;
   chief.Spawn("waiter", [&] {
     MutexLock lock(*mutex);
-    seen.push_back(condition->Wait(*mutex, Time(seconds(1))) ? "notified" : "timed out");
-    seen.push_back(condition->Wait(*mutex, Time(seconds(3))) ? "notified" : "timed out");
+    seen.push_back(condition->Wait(*mutex, Time{seconds(1)}) ? "notified" : "timed out");
+    seen.push_back(condition->Wait(*mutex, Time{seconds(3)}) ? "notified" : "timed out");
   });
   chief.Spawn("notifier", [&] {
-    env.tasks->SleepUntil(Time(seconds(2)));
+    env.tasks->SleepUntil(Time{seconds(2)});
     condition->NotifyAll();
   });
   EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
@@ -116,9 +116,9 @@ TEST(World, JoinWaitsForTheEndOrTheDeadline) {
   const Env env = chief.env();
   std::vector<bool> joined;
   chief.Spawn("main", [&] {
-    auto task = env.tasks->Spawn("q", [&] { env.tasks->SleepUntil(Time(seconds(2))); });
+    auto task = env.tasks->Spawn("q", [&] { env.tasks->SleepUntil(Time{seconds(2)}); });
     EXPECT_EQ(task->name(), "q");
-    joined.push_back(task->Join(Time(seconds(1))));
+    joined.push_back(task->Join(Time{seconds(1)}));
     EXPECT_FALSE(task->done());
     joined.push_back(task->Join(kNever));
     EXPECT_TRUE(task->done());
