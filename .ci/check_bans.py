@@ -140,6 +140,7 @@ def check(root, notes=None):
 PLANTED = [
     ("wall-clock", "sim/a.cc", "auto t = std::chrono::steady_clock::now();"),
     ("wall-clock", "core/train/a_test.cc", "auto t = time(nullptr);"),
+    ("aggregate-in-parentheses", "sim/a_test.cc", "  tasks->SleepUntil(Time(std::chrono::seconds(5)));"),
     ("threads", "replays/a.cc", "std::thread t(f);"),
     ("threads", "core/coord/a.h", "  std::mutex mutex_;"),
     ("detach", "core/env/real/a.cc", "  thread.detach();"),
