@@ -76,9 +76,10 @@ function(vigil_precompile target kind)
   target_precompile_headers(${target} REUSE_FROM ${shared})
 endfunction()
 
-# Matchers and assertions are slow to optimise: under the sanitizers that is nearly half of a test's compile time. What is tested
-# stays optimised. An assertion that fails names its line itself: without a sanitizer, whose reports need them, lines are left out,
-# which are another tenth.
+# Of tests, and of programs that nobody installs (examples, benchmarks, tools), where they are built to be tested. Matchers and
+# assertions are slow to optimise: under the sanitizers that is nearly half of a test's compile time. What is tested stays optimised.
+# An assertion that fails names its line itself: without a sanitizer, whose reports need them, lines are left out, which are another
+# tenth.
 function(vigil_test_flags target)
   if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
     target_compile_options(${target} PRIVATE -O0)
@@ -295,6 +296,8 @@ function(vigil_bench name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;SOURCES;DEPS")
   vigil_refuse_unparsed(${name} ${arg_UNPARSED_ARGUMENTS})
   vigil_executable(${name} HEADERS ${arg_HEADERS} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS} benchmark::benchmark)
+  vigil_test_flags(${name})
+  vigil_precompile(${name} tests)
   set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)  # what is measured stands in a file of its own
 endfunction()
 
@@ -302,12 +305,15 @@ function(vigil_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "INSTALL" "OUTPUT" "HEADERS;SOURCES;DEPS")
   vigil_refuse_unparsed(${name} ${arg_UNPARSED_ARGUMENTS})
   vigil_executable(${name} HEADERS ${arg_HEADERS} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS})
-  vigil_precompile(${name} sources)
   if(arg_OUTPUT)
     set_target_properties(${name} PROPERTIES OUTPUT_NAME ${arg_OUTPUT})
   endif()
   if(arg_INSTALL)
+    vigil_precompile(${name} sources)
     install(TARGETS ${name})
+  else()
+    vigil_test_flags(${name})
+    vigil_precompile(${name} tests)
   endif()
 endfunction()
 

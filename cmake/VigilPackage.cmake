@@ -11,6 +11,7 @@ set(CPACK_PACKAGE_CONTACT "the vigil developers")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Training sessions as TensorFlow 1 defined them, and a deterministic simulator around them")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)  # smaller than gzip, and packed in half of the time
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "${packages}")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

@@ -1,7 +1,7 @@
-# The toolchain of the presets `release`, `asan-ubsan` and `fuzz`: the clang of this machine, also where it has the name of its version
-# only (Debian: clang-14). It compiles this code in two thirds of the time that GCC takes, and what it compiles is no slower; the same
-# seeds play the same. Where there is none, or the environment names another compiler (CXX=g++), the first two are that one's; `fuzz`
-# needs clang's libFuzzer. Another clang: cmake --preset fuzz -D VIGIL_CLANG=/path/of/clang++
+# The toolchain of the presets `dev`, `release`, `asan-ubsan` and `fuzz`: the clang of this machine, also where it has the name of its
+# version only (Debian: clang-14). It compiles tests in half of the time that GCC takes; the same seeds play the same as with `quick`,
+# which is GCC's. Where there is none, or the environment names another compiler (CXX=g++), the first three are that one's; `fuzz` needs
+# clang's libFuzzer. Another clang: cmake --preset fuzz -D VIGIL_CLANG=/path/of/clang++
 
 find_program(VIGIL_CLANG NAMES clang++ clang++-19 clang++-18 clang++-17 clang++-16 clang++-15 clang++-14 DOC "clang++")
 if(VIGIL_CLANG AND (VIGIL_FUZZ OR NOT DEFINED ENV{CXX}))
