@@ -62,6 +62,13 @@ absl::Status Coordinator::RequestStop(const absl::Status& error) {
   return absl::OkStatus();
 }
 
+void Coordinator::RequestStopOrLog(std::string_view task, const absl::Status& error) {
+  const absl::Status handed_back = RequestStop(error);
+  if (handed_back.ok()) return;
+  env_.log->Write(Severity::kWarning,
+                  fmt::format("{} failed after its coordinator had been joined: {}", task, MessageOf(handed_back)));
+}
+
 bool Coordinator::WaitForStop(Duration timeout) {
   return CalledByGivenUp() || stop_.Wait(DeadlineAfter(env_, timeout)) || CalledByGivenUp();
 }

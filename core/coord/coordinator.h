@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -51,6 +52,8 @@ class Coordinator {
   // Asks all tasks to stop. If it is the first request, its error is kept (unless that is clean); later ones are
   // dropped. OK but after a join: then an error that is not clean is returned to the caller instead. Never blocks.
   absl::Status RequestStop(const absl::Status& error = absl::OkStatus());
+  // The same for a task that has nobody to return it to: what is handed back is a warning in the log that names `task`.
+  void RequestStopOrLog(std::string_view task, const absl::Status& error);
   bool ShouldStop() const { return stop_requested_.load(std::memory_order_acquire) || CalledByGivenUp(); }
   // True = a stop was requested before `timeout` had passed, or before the call. Duration::max(): waits for ever.
   bool WaitForStop(Duration timeout);

@@ -42,11 +42,8 @@ const TaskPtr& LooperThread::Start() {
   VIGIL_CHECK(task_ == nullptr);
   absl::StatusOr<std::unique_ptr<Task>> task = TrySpawn(*env_.tasks, name_, [self = shared_from_this()] {
     const Coordinator::Member member(*self->coord_);
-    const absl::Status handed_back = self->coord_->StopOnError([&self] { return self->RunUntilStop(); });
-    if (handed_back.ok()) return;
-    // Somebody has joined the coordinator without this task's end: nobody else is left to be told.
-    self->env_.log->Write(Severity::kWarning, fmt::format("{} failed after its coordinator had been joined: {}",
-                                                          self->name_, MessageOf(handed_back)));
+    const absl::Status ended = CallGuarded([&self] { return self->RunUntilStop(); });
+    if (!ended.ok()) self->coord_->RequestStopOrLog(self->name_, ended);
   });
   if (task.ok()) {
     task_ = *std::move(task);

@@ -94,8 +94,7 @@ bool QueueRunner::Leave(const Session& session, int tasks) {
 
 void QueueRunner::Report(Coordinator* coord, const absl::Status& error) {
   if (coord != nullptr) {
-    // Handed back after a join: nobody is left to be told.
-    coord->RequestStop(error).IgnoreError();
+    coord->RequestStopOrLog(fmt::format("The queue runner '{}'", name()), error);
     return;
   }
   env_.log->Write(Severity::kError, fmt::format("Exception in QueueRunner: {}", MessageOf(error)));

@@ -212,6 +212,24 @@ TEST_F(QueueRunnerTest, AnErrorStopsTheCoordinator) {
   EXPECT_THAT(runner->errors_raised(), IsEmpty()) << "it was told to the coordinator";
 }
 
+// Nobody else is left to be told.
+TEST_F(QueueRunnerTest, TheErrorOfATaskThatAJoinGaveUpOnIsLogged) {
+  const NodeId fill = ops::EnqueueMany(b_, "fill", queue_, b_.Const("items", Tensor::Vector<std::int64_t>({1, 2, 3})));
+  const QueueRunnerPtr runner =
+      Runner({.queue_name = "queue", .enqueue_ops = {fill}, .queue_closed_codes = {Code::kOutOfRange}});
+  coord_ = std::make_shared<Coordinator>(env());
+  const std::shared_ptr<Session> session = NewSession();
+  const std::vector<TaskPtr> tasks = Start(runner, session);
+  fake_.tasks.RunReady();
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  EXPECT_TRUE(coord_->Join({.stop_grace_period = seconds(1), .ignore_live_tasks = true}).ok());
+  EXPECT_TRUE(session->Close().ok());
+  Join(tasks);
+  EXPECT_EQ(fake_.log.lines().back().severity, Severity::kWarning);
+  EXPECT_THAT(fake_.log.lines().back().text,
+              testing::StartsWith("The queue runner 'queue' failed after its coordinator had been joined: "));
+}
+
 // testGracePeriod
 TEST_F(QueueRunnerTest, AStopFreesATaskThatWaitsForRoom) {
   const NodeId fill = ops::EnqueueMany(b_, "fill", queue_, b_.Const("items", Tensor::Vector<std::int64_t>({1, 2, 3})));

@@ -211,7 +211,7 @@ std::string ReportText(std::string_view name, const HookReport& report, std::str
     for (const std::string& frame : finding.stack) text += fmt::format("    in        {}\n", replays::Escaped(frame));
     text += fmt::format("    advice    {}\n", promise.advice);
     if (!finding.shrunk.empty()) text += fmt::format("    shrunk    {}\n", replays::Escaped(finding.shrunk));
-    const std::size_t place = replay.find("{}");
+    const std::size_t place = replay.rfind("{}");  // a command before it may have braces in a path
     if (place == replay.npos) continue;
     text += fmt::format("    {}{}{}\n", replay.substr(0, place), replays::ShellWord(finding.case_name),
                         replay.substr(place + 2));

@@ -60,7 +60,7 @@ struct VerifyCrew {
 // they have found, others are not begun. REQUIRES: the process has one thread, or jobs is 0.
 void VerifyHooks(const std::vector<HookToVerify>& hooks, const VerifyCrew& crew, const std::atomic<bool>& stop);
 
-// Lines, each with its newline. `replay`: the line that plays a case again, "{}" in it stands for the case.
+// Lines, each with its newline. `replay`: the line that plays a case again, the last "{}" in it stands for the case.
 std::string ReportText(std::string_view name, const HookReport& report, std::string_view replay);
 
 }  // namespace vigil

@@ -158,13 +158,13 @@ TEST(VerifyHook, EndsWhenItIsToldTo) {
 
 TEST(VerifyHook, TheReportNamesPromiseProofAndTheLineThatPlaysItAgain) {
   EXPECT_EQ(
-      ReportText("counts", VerifyHook(MakeCounts, {.only = "run_repeated_1.monitored"}), "again {}"),
+      ReportText("counts", VerifyHook(MakeCounts, {.only = "run_repeated_1.monitored"}), "again a{}b {}"),
       "FAILED counts: 1 of 26 promises broken in 2 plays\n"
       "  hook.before_run_not_idempotent: BeforeRun may be called again for the same step: the run in between failed\n"
       "    expected  asks for a stop after step 5, as in calm.monitored.probes\n"
       "    actual    asks for a stop after step 4\n"
       "    advice    Count in AfterRun, which is called for runs that have happened.\n"
-      "    again run_repeated_1.monitored\n");
+      "    again a{}b run_repeated_1.monitored\n");
 }
 
 TEST(VerifyHook, FindsWhatIsThrownAndNoException) {
