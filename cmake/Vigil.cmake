@@ -76,10 +76,9 @@ function(vigil_precompile target kind)
   target_precompile_headers(${target} REUSE_FROM ${shared})
 endfunction()
 
-# Of tests, and of programs that nobody installs (examples, benchmarks, tools), where they are built to be tested. Matchers and
-# assertions are slow to optimise: under the sanitizers that is nearly half of a test's compile time. What is tested stays optimised.
-# An assertion that fails names its line itself: without a sanitizer, whose reports need them, lines are left out, which are another
-# tenth.
+# The flags of what vigil_compile_as_test() compiles. Matchers and assertions are slow to optimise: under the sanitizers that is
+# nearly half of a test's compile time. What is tested stays optimised. An assertion that fails names its line itself: without a
+# sanitizer, whose reports need them, lines are left out, which are another tenth.
 function(vigil_test_flags target)
   if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
     target_compile_options(${target} PRIVATE -O0)
@@ -87,6 +86,12 @@ function(vigil_test_flags target)
       target_compile_options(${target} PRIVATE -g0)
     endif()
   endif()
+endfunction()
+
+# Tests, and programs that nobody installs (examples, benchmarks, tools): flags and precompiled headers belong together.
+function(vigil_compile_as_test target)
+  vigil_test_flags(${target})
+  vigil_precompile(${target} tests)
 endfunction()
 
 # As many batches of the unity build as before, but of equal size: of 24 files 12 and 12, not 20 and 4. The longest is what another
@@ -269,8 +274,7 @@ function(vigil_test name)
     set(main GTest::gmock_main)
   endif()
   target_link_libraries(${target} PRIVATE ${main})
-  vigil_test_flags(${target})
-  vigil_precompile(${target} tests)
+  vigil_compile_as_test(${target})
   if(arg_ISOLATED)
     gtest_discover_tests(${target} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${arg_TIMEOUT})
     # Not by PROPERTIES above: gtest_discover_tests() reads a second label as the name of the next property.
@@ -296,8 +300,7 @@ function(vigil_bench name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;SOURCES;DEPS")
   vigil_refuse_unparsed(${name} ${arg_UNPARSED_ARGUMENTS})
   vigil_executable(${name} HEADERS ${arg_HEADERS} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS} benchmark::benchmark)
-  vigil_test_flags(${name})
-  vigil_precompile(${name} tests)
+  vigil_compile_as_test(${name})
   set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)  # what is measured stands in a file of its own
 endfunction()
 
@@ -312,8 +315,7 @@ function(vigil_program name)
     vigil_precompile(${name} sources)
     install(TARGETS ${name})
   else()
-    vigil_test_flags(${name})
-    vigil_precompile(${name} tests)
+    vigil_compile_as_test(${name})
   endif()
 endfunction()
 

@@ -1,7 +1,5 @@
 #include "vigil/core/coord/looper_thread.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "vigil/core/base/check.h"
