@@ -56,6 +56,13 @@ struct ImpliedAttr {
   int i = 0;
 };
 
+// When a resource's container and shared_name are looked at: TensorFlow grants not all of them (its ContainerInfo).
+enum class NamesAreChecked : std::uint8_t {
+  kNot,
+  kByTheNode,    // what runs before it has run
+  kBeforeTheRun  // by any run that needs it: nothing has run
+};
+
 // Ops that decide what of a run is dead: not run, but for those that bring the branches together.
 enum class ControlFlow : std::uint8_t {
   kNone,
@@ -78,6 +85,7 @@ struct OpDef {
   bool is_resource = false;      // the node stands for a resource: output 0 refers to it, and nothing is computed
   std::string_view resource_kind =
       {};  // the kKind of that resource (resource.h): kernels that want another get an error; "": unknown
+  NamesAreChecked names_are_checked = NamesAreChecked::kNot;  // ... and refused with INVALID_ARGUMENT
   Kernel read =
       nullptr;  // of a resource: gives its value to who wants a value instead of the reference (null: it has none)
   // The resource, or what the node keeps, is its session's alone, unless the node has a shared_name

@@ -111,6 +111,7 @@ void RegisterFamily(OpRegistry& registry, const std::string& prefix) {
                      .output_types = AccumulatorTypes,
                      .is_resource = true,
                      .resource_kind = ConditionalAccumulator::kKind,
+                     .names_are_checked = NamesAreChecked::kByTheNode,
                      .per_session = true});
   registry.Register({.name = prefix + "AccumulatorApplyGradient",
                      .inputs = 3,

@@ -157,6 +157,7 @@ void RegisterIteratorOps(OpRegistry& registry) {
                      .output_types = DatasetIteratorTypes,
                      .is_resource = true,
                      .resource_kind = IteratorResource::kKind,
+                     .names_are_checked = NamesAreChecked::kByTheNode,
                      .per_session = true});
   registry.Register(
       {.name = "MakeIterator", .inputs = 2, .output_types = BeginTypes, .compute = BeginIterator, .ref_inputs = 3});
@@ -169,6 +170,7 @@ void RegisterIteratorOps(OpRegistry& registry) {
                      .output_types = IteratorTypes,
                      .is_resource = true,
                      .resource_kind = RangePosition::kKind,
+                     .names_are_checked = NamesAreChecked::kByTheNode,
                      .per_session = true});
   registry.Register(
       {.name = "IteratorGetNext", .inputs = 1, .output_types = GetNextTypes, .compute = GetNext, .ref_inputs = 1});

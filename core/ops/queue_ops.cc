@@ -186,11 +186,13 @@ void RegisterQueueOps(OpRegistry& registry) {
                      .output_types = QueueTypes,
                      .is_resource = true,
                      .resource_kind = FifoQueue::kKind,
+                     .names_are_checked = NamesAreChecked::kByTheNode,
                      .per_session = true});
   registry.Register({.name = "RandomShuffleQueueV2",
                      .output_types = ShuffleQueueTypes,
                      .is_resource = true,
                      .resource_kind = FifoQueue::kKind,
+                     .names_are_checked = NamesAreChecked::kByTheNode,
                      .per_session = true});
   registry.Register(
       {.name = "QueueEnqueueV2", .inputs = -1, .output_types = EnqueueTypes, .compute = Enqueue, .ref_inputs = 1});

@@ -116,6 +116,7 @@ void RegisterStateOps(OpRegistry& registry) {
                      .output_types = VariableTypes,
                      .is_resource = true,
                      .resource_kind = vigil::Variable::kKind,
+                     .names_are_checked = NamesAreChecked::kBeforeTheRun,
                      .read = ReadVariable});
   registry.Register({.name = "Assign",
                      .inputs = 2,

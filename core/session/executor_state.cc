@@ -20,11 +20,6 @@
 namespace vigil {
 namespace {
 
-// As TensorFlow does: which node it was.
-absl::Status WithNode(const absl::Status& status, const Node& node) {
-  return WithMessage(status, fmt::format("{}\n\t [[{{{{node {}}}}}]]", MessageOf(status), node.name));
-}
-
 std::int64_t BytesOf(const Tensor& tensor) {
   if (tensor.dtype() != DType::kString) return static_cast<std::int64_t>(tensor.bytes().size());
   std::int64_t bytes = 0;

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
@@ -27,6 +28,22 @@ absl::Status NotInGraph(const std::string& name) {
   return UsageError(fmt::format(
       "The name '{}' refers to a Tensor which does not exist. The operation, '{}', does not exist in the graph.", name,
       name.substr(0, colon)));
+}
+
+// As TensorFlow's ContainerInfo::Init.
+absl::Status CheckNames(const Node& resource) {
+  static const std::string kNone;
+  const auto begins = [](char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.'; };
+  const auto goes_on = [&begins](char c) { return begins(c) || c == '-' || c == '/'; };
+  const std::string& container = KernelContext::AttrOr(resource, "container", kNone);
+  if (!container.empty() && !(begins(container[0]) && std::ranges::all_of(container, goes_on))) {
+    return MakeStatus(Code::kInvalidArgument, fmt::format("container contains invalid characters: {}", container));
+  }
+  const std::string& shared_name = KernelContext::AttrOr(resource, "shared_name", kNone);
+  if (shared_name.starts_with('_')) {
+    return MakeStatus(Code::kInvalidArgument, fmt::format("shared_name cannot start with '_':{}", shared_name));
+  }
+  return absl::OkStatus();
 }
 
 // What a spec needs: what is fetched or run, and what that needs, up to what is fed.
@@ -134,7 +151,7 @@ class Planner {
       values_.try_emplace({id, 0}, ValueSource{-1, &node.def->constant(node)});
       return absl::OkStatus();
     }
-    if (node.def->is_resource) return absl::OkStatus();
+    if (node.def->is_resource) return AddCheckOfNames(id);
     const bool only_passes_handle = node.def->passes_handles && node.refers_to != kNoNode;
     if (only_passes_handle && node.def->control_flow == ControlFlow::kNone) return absl::OkStatus();
     if (!node.def->compute) {
@@ -166,6 +183,19 @@ class Planner {
     for (std::int32_t i = 0; i < static_cast<std::int32_t>(node.output_types.size()); ++i) {
       values_.try_emplace({id, i}, ValueSource{step.first_output + i});  // a fed value stays what it is
     }
+    return absl::OkStatus();
+  }
+
+  // A resource takes no step, but where its names are refused.
+  absl::Status AddCheckOfNames(NodeId id) {
+    static const Kernel kRefuse = [](KernelContext& c) { return CheckNames(c.node()); };
+    const Node& node = graph_.node(id);
+    if (node.def->names_are_checked == NamesAreChecked::kNot) return absl::OkStatus();
+    const absl::Status status = CheckNames(node);
+    if (status.ok()) return status;
+    if (node.def->names_are_checked == NamesAreChecked::kBeforeTheRun) return WithNode(status, node);
+    AddStep({.node = &node, .kernel = &kRefuse, .first_output = plan_->slots}, Conditions(id));
+    plan_->slots += static_cast<std::int32_t>(node.output_types.size());
     return absl::OkStatus();
   }
 
@@ -365,6 +395,10 @@ absl::Status CheckReceived(const Node& node, std::int32_t output, const Tensor& 
   return MakeStatus(Code::kInternal,
                     fmt::format("Output {} of type {} does not match declared output type {} for node {{{{node {}}}}}",
                                 output, DTypeName(value.dtype()), DTypeName(declared), node.name));
+}
+
+absl::Status WithNode(const absl::Status& status, const Node& node) {
+  return WithMessage(status, fmt::format("{}\n\t [[{{{{node {}}}}}]]", MessageOf(status), node.name));
 }
 
 absl::StatusOr<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const RunSpec& spec) {

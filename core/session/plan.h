@@ -81,7 +81,11 @@ std::vector<bool> FindConditional(const Graph& graph, const NeededNodes& needed)
 // INTERNAL for a value of another type that comes as an output of `node` from another process. No kernel brings one.
 absl::Status CheckReceived(const Node& node, std::int32_t output, const Tensor& value);
 
-// Errors: USAGE for what the graph does not have, INVALID_ARGUMENT for feeding what is taken as a reference.
+// The error, and which node it was, as TensorFlow says it. REQUIRES: an error.
+absl::Status WithNode(const absl::Status& status, const Node& node);
+
+// Errors: USAGE for what the graph does not have, INVALID_ARGUMENT for feeding what is taken as a reference, and for a
+// variable with names that are refused.
 absl::StatusOr<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const RunSpec& spec);
 
 // The graph's plan for that spec; made and attached if there is none.

@@ -332,7 +332,7 @@ absl::Status Conversation::Anew() {
 }
 
 void Conversation::DrawGraph() {
-  container_ = fmt::format("{}_{}.life{}.graph{}", parts_.job_name, parts_.index, parts_.recorder.life(), ++graphs_);
+  container_ = fmt::format("{}.{}.life{}.graph{}", parts_.job_name, parts_.index, parts_.recorder.life(), ++graphs_);
   size_ = kSmallest + static_cast<int>(Below(kLargestGraph / 2));
   const std::uint64_t seed = env_.random->Draw("conversation");
   steps_.reset();
