@@ -47,8 +47,7 @@ const TaskPtr& LooperThread::Start() {
     task_ = *std::move(task);
   } else {
     task_ = std::make_shared<EndedTask>(name_);
-    // Handed back after a join: whoever starts a task then does not wait for it.
-    coord_->RequestStop(task.status()).IgnoreError();
+    coord_->RequestStopOrLog(name_, task.status());
   }
   coord_->Register(task_);
   return task_;

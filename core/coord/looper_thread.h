@@ -44,7 +44,8 @@ class LooperThread : public std::enable_shared_from_this<LooperThread> {
                                             std::string name = std::string(kDefaultName));
 
   // Starts the task and registers it with the coordinator, so that Join waits for it. Where the system has no thread
-  // left the coordinator is stopped with RESOURCE_EXHAUSTED, and the task has ended. REQUIRES: not started yet.
+  // left the coordinator is stopped with RESOURCE_EXHAUSTED (one that was joined logs it), and the task has ended.
+  // REQUIRES: not started yet.
   const TaskPtr& Start();
   // Null before Start().
   const TaskPtr& task() const { return task_; }

@@ -10,6 +10,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/few_threads.h"
 
 namespace vigil {
 namespace {
@@ -149,6 +150,17 @@ TEST_F(LooperThreadTest, AnErrorAfterTheJoinIsLogged) {
   EXPECT_EQ(MessageOf(join), "Coordinator stopped with threads still running: slow");
   env().tasks->SleepUntil({seconds(301)});
   EXPECT_THAT(fake_.log.lines().back().text, HasSubstr("too late"));
+}
+
+TEST_F(LooperThreadTest, OneThatCannotBeStartedAfterTheJoinIsLogged) {
+  EXPECT_TRUE(coord_->Join().ok());
+  fakes::FewThreads none(*env().tasks, 0);
+  Env without = env();
+  without.tasks = &none;
+  LooperThread::Loop(
+      without, coord_, seconds(1), [] { return absl::OkStatus(); }, "late");
+  ASSERT_FALSE(fake_.log.lines().empty());
+  EXPECT_THAT(fake_.log.lines().back().text, HasSubstr("late failed after its coordinator had been joined: "));
 }
 
 TEST_F(LooperThreadTest, OutlivesWhoStartedIt) {

@@ -5,6 +5,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/coord/queue_runner.h"
+#include "vigil/core/graph/meta_graph.pb.h"
 #include "vigil/core/graph/queue_runner.pb.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/fakes/fake_env.h"

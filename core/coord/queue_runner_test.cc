@@ -10,31 +10,19 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/coord/looper_thread.h"
-#include "vigil/core/env/forwarding.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/direct_session.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/few_threads.h"
 
 namespace vigil {
 namespace {
-
-// Tasks of a system that runs out of threads.
-class FewThreads final : public ForwardingTasks {
- public:
-  FewThreads(Tasks& inner, int most) : ForwardingTasks(inner), left(most) {}
-  std::unique_ptr<Task> Spawn(std::string_view name, std::function<void()> body) override {
-    if (left-- <= 0) throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
-    return ForwardingTasks::Spawn(name, std::move(body));
-  }
-  int left;
-};
 
 using std::chrono::seconds;
 using testing::ElementsAre;
@@ -447,7 +435,7 @@ TEST_F(QueueRunnerTest, OtherCodesMayMeanTheEndOfTheInput) {
 TEST_F(QueueRunnerTest, ARunnerWhoseTasksCannotBeStartedIsAnErrorAndCanBeStartedLater) {
   const Counter first = CountUpTo(3, "first");
   const Counter second = CountUpTo(3, "second");
-  FewThreads few(*env().tasks, 1);
+  fakes::FewThreads few(*env().tasks, 1);
   Env poor = env();
   poor.tasks = &few;
   const auto runner = QueueRunner::Create(poor, {.queue_name = "queue", .enqueue_ops = {first.op, second.op}}).value();
@@ -469,7 +457,7 @@ TEST_F(QueueRunnerTest, ARunnerWhoseTasksCannotBeStartedIsAnErrorAndCanBeStarted
 }
 
 TEST_F(QueueRunnerTest, ALooperWhoseTaskCannotBeStartedStopsItsCoordinator) {
-  FewThreads none(*env().tasks, 0);
+  fakes::FewThreads none(*env().tasks, 0);
   Env poor = env();
   poor.tasks = &none;
   const auto coord = std::make_shared<Coordinator>(env());

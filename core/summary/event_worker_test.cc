@@ -6,12 +6,11 @@
 #include <functional>
 #include <memory>
 #include <string_view>
-#include <system_error>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/env/forwarding.h"
 #include "vigil/core/summary/testing.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/few_threads.h"
 
 namespace vigil {
 namespace {
@@ -53,13 +52,7 @@ class EventWorkerTest : public testing::Test {
 };
 
 TEST_F(EventWorkerTest, ATaskThatCannotBeStartedIsWhatEveryCallSays) {
-  class NoThreads final : public ForwardingTasks {
-   public:
-    using ForwardingTasks::ForwardingTasks;
-    std::unique_ptr<Task> Spawn(std::string_view, std::function<void()>) override {
-      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
-    }
-  } none(fake_.tasks);
+  fakes::FewThreads none(fake_.tasks, 0);
   Env env = fake_.env();
   env.tasks = &none;
   const auto worker = EventWorker::Start(env, EventsFile(env, "/logs", "host", ""), 10, seconds(120));
