@@ -33,10 +33,10 @@ function(vigil_read_floors out)
   set(${out} ${folders} PARENT_SCOPE)
 endfunction()
 
-# Compiles a target with the headers that nearly every source reads (the C++ library, fmt, absl's status): read once, they cost a
-# third. A source still includes what it needs (.ci/check_includes.py), and each header is compiled without them when it is looked
-# at by itself. `kind`: sources or tests, which differ in their flags; or protos: generated code, which reads
-# protobuf's headers instead.
+# Compiles a target with the headers that nearly every source reads (the C++ library, fmt, absl's status, protobuf's): read once,
+# they cost a third. A source still includes what it needs (.ci/check_includes.py), and each header is compiled without them when
+# it is looked at by itself. `kind`: sources or tests, which differ in their flags; or protos: generated code, which reads only
+# protobuf's.
 function(vigil_precompile target kind)
   if(NOT PROJECT_IS_TOP_LEVEL OR NOT VIGIL_PRECOMPILE)
     return()
@@ -48,16 +48,16 @@ function(vigil_precompile target kind)
       file(WRITE ${source} "// Only so that there is something to compile.\n")
     endif()
     add_library(${shared} OBJECT ${source})
-    set(protobuf <google/protobuf/generated_enum_reflection.h> <google/protobuf/generated_message_reflection.h>
-      <google/protobuf/io/coded_stream.h> <google/protobuf/map_entry.h> <google/protobuf/map_field_inl.h>
-      <google/protobuf/message.h>)
+    set(protobuf <google/protobuf/extension_set.h> <google/protobuf/generated_enum_reflection.h>
+      <google/protobuf/generated_message_reflection.h> <google/protobuf/io/coded_stream.h> <google/protobuf/map_entry.h>
+      <google/protobuf/map_field_inl.h> <google/protobuf/message.h>)
     if(kind STREQUAL protos)
       set(headers ${protobuf} <google/protobuf/reflection_ops.h> <google/protobuf/wire_format.h>)
       target_link_libraries(${shared} PRIVATE protobuf::libprotobuf)
       target_compile_options(${shared} PRIVATE -w)
     else()
-      set(headers <algorithm> <any> <array> <atomic> <chrono> <condition_variable> <cstdint> <deque> <functional> <map> <memory> <mutex>
-        <optional> <set> <span> <string> <string_view> <unordered_map> <unordered_set> <utility> <variant> <vector>
+      set(headers <algorithm> <any> <array> <atomic> <charconv> <chrono> <condition_variable> <cstdint> <deque> <functional> <map> <memory>
+        <mutex> <optional> <set> <span> <string> <string_view> <unordered_map> <unordered_set> <utility> <variant> <vector>
         <absl/status/status.h> <absl/status/statusor.h> <fmt/format.h> ${protobuf})
       target_link_libraries(${shared} PRIVATE absl::status absl::statusor fmt::fmt protobuf::libprotobuf)
     endif()
