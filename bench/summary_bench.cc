@@ -11,6 +11,7 @@
 #include "vigil/core/base/check.h"
 #include "vigil/core/env/real/real_env.h"
 #include "vigil/core/graph/builder.h"
+#include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/io/crc32c.h"
 #include "vigil/core/io/record_reader.h"

@@ -12,6 +12,7 @@
 #include "vigil/core/io/record_writer.h"
 #include "vigil/core/io/trace.pb.h"
 #include "vigil/core/io/trace_writer.h"
+#include "vigil/core/tensor/tensor.pb.h"
 #include "vigil/core/tensor/tensor_proto.h"
 #include "vigil/core/tensor/tensor_wire.h"
 #include "vigil/fuzz/targets.h"

@@ -14,6 +14,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/real/real_env.h"
+#include "vigil/core/graph/meta_graph.pb.h"
 #include "vigil/core/io/event.pb.h"
 #include "vigil/core/io/record_reader.h"
 #include "vigil/core/ops/meta_graph.h"

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/cord.h"
 #include "vigil/core/env/tasks.h"
 #include "vigil/proxy/call_kind.h"
 

@@ -11,6 +11,7 @@
 #include "vigil/core/checkpoint/captured_values.h"
 #include "vigil/core/checkpoint/saver_meta_graph.h"
 #include "vigil/core/graph/group.h"
+#include "vigil/core/graph/meta_graph.pb.h"
 
 namespace vigil {
 namespace {

@@ -42,6 +42,10 @@
 
 namespace vigil {
 
+namespace proto {
+class MetaGraphDef;
+}  // namespace proto
+
 struct SaverOptions {
   // At most one of the two; neither: all global variables when it is built. Iterators (ops::kIterators) can be among
   // them.

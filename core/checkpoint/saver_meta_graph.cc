@@ -8,6 +8,8 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/graph/meta_graph.pb.h"
+#include "vigil/core/graph/node_def.pb.h"
 
 namespace vigil {
 namespace {

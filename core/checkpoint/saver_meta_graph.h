@@ -20,6 +20,10 @@
 
 namespace vigil {
 
+namespace proto {
+class MetaGraphDef;
+}  // namespace proto
+
 // Writes and reads kSavers as SaverDef. Savers that are not built or have nothing to save are not written; those that
 // are read belong to `env` and behave as `behaviour` says.
 CollectionCodec SaverCodec(const Env& env, const Behaviour& behaviour = Behaviour::Default());

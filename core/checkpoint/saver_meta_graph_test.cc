@@ -12,6 +12,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/checkpoint/testing.h"
 #include "vigil/core/graph/builder.h"
+#include "vigil/core/graph/meta_graph.pb.h"
 #include "vigil/core/graph/variable.pb.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/classify.h"

@@ -15,6 +15,7 @@
 #include "vigil/core/checkpoint/saver_meta_graph.h"
 #include "vigil/core/checkpoint/testing.h"
 #include "vigil/core/graph/builder.h"
+#include "vigil/core/graph/meta_graph.pb.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/direct_session.h"
 #include "vigil/fakes/fake_env.h"

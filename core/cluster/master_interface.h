@@ -15,11 +15,18 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/base/atomic.h"
-#include "vigil/core/cluster/master.pb.h"
 #include "vigil/core/session/run_options.h"
 #include "vigil/core/tensor/tensor.h"
 
 namespace vigil {
+
+namespace proto {
+class CreateSessionRequest;
+class CreateSessionResponse;
+class ExtendSessionRequest;
+class ExtendSessionResponse;
+class ListDevicesResponse;
+}  // namespace proto
 
 // What a step is about.
 struct StepNames {

@@ -1,5 +1,4 @@
-// What masters and workers can be asked: the one table of requests, with TensorFlow's names and messages.
-// KeepSession is our own.
+// What masters and workers can be asked, each request with its path and its messages. The table is in method_names.h.
 //
 //   network.Start({.to = task, .method = methods::kGetStatus.text()}, ...);    // who asks
 //   if (call.method() == methods::kGetStatus.path) return GetStatus();         // who answers
@@ -15,33 +14,10 @@
 #include "absl/status/status.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/master.pb.h"
+#include "vigil/core/cluster/method_names.h"
 #include "vigil/core/cluster/wire.h"
 #include "vigil/core/cluster/worker.pb.h"
 #include "vigil/core/env/network.h"
-
-// The table: service and name. The messages are called as the method: RunStepRequest, RunStepResponse.
-#define VIGIL_RPC_METHODS(METHOD) \
-  METHOD(Master, CreateSession)   \
-  METHOD(Master, ExtendSession)   \
-  METHOD(Master, RunStep)         \
-  METHOD(Master, MakeCallable)    \
-  METHOD(Master, RunCallable)     \
-  METHOD(Master, ReleaseCallable) \
-  METHOD(Master, CloseSession)    \
-  METHOD(Master, Reset)           \
-  METHOD(Master, ListDevices)     \
-  METHOD(Master, KeepSession)     \
-  METHOD(Worker, GetStatus)       \
-  METHOD(Worker, RegisterGraph)   \
-  METHOD(Worker, DeregisterGraph) \
-  METHOD(Worker, RunGraph)        \
-  METHOD(Worker, RecvTensor)      \
-  METHOD(Worker, CleanupGraph)    \
-  METHOD(Worker, CleanupAll)
-// Which only TensorFlow's masters ask: ours never do, and no fault plan names them.
-#define VIGIL_RPC_METHODS_OF_TENSORFLOW(METHOD) \
-  METHOD(Worker, CreateWorkerSession)           \
-  METHOD(Worker, DeleteWorkerSession)
 
 namespace vigil {
 
@@ -55,10 +31,6 @@ struct RpcMethod {
   std::string text() const { return std::string(path); }
 };
 
-// What the paths of a service begin with.
-inline constexpr std::string_view kMasterServicePrefix = "/tensorflow.MasterService/";
-inline constexpr std::string_view kWorkerServicePrefix = "/tensorflow.WorkerService/";
-
 namespace methods {
 
 #define VIGIL_RPC_METHOD(service, name)                                               \
@@ -69,11 +41,6 @@ VIGIL_RPC_METHODS_OF_TENSORFLOW(VIGIL_RPC_METHOD)
 #undef VIGIL_RPC_METHOD
 
 }  // namespace methods
-
-// All names that our own masters and workers use, in the order of the table.
-#define VIGIL_RPC_NAME(service, name) #name,
-inline constexpr std::string_view kMethodNames[] = {VIGIL_RPC_METHODS(VIGIL_RPC_NAME)};
-#undef VIGIL_RPC_NAME
 
 // Answers a call of that method: `serve` gets the request, and gives the response, or a status if the response is
 // empty. Errors: INVALID_ARGUMENT for bytes that are no such request; those of `serve`.

@@ -19,6 +19,8 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/cord.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/master.pb.h"
+#include "vigil/core/cluster/worker.pb.h"
 #include "vigil/core/tensor/tensor_proto.h"
 #include "vigil/core/tensor/tensor_wire.h"
 

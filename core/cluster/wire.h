@@ -12,13 +12,26 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/cord.h"
 #include "vigil/core/base/code.h"
-#include "vigil/core/cluster/master.pb.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/session/run_options.h"
 #include "vigil/core/session/session.h"
 #include "vigil/core/tensor/tensor.h"
 
+namespace google::protobuf {
+class MessageLite;
+template <typename Element>
+class RepeatedPtrField;
+}  // namespace google::protobuf
+
 namespace vigil {
+
+namespace proto {
+class ConfigProto;
+class NamedTensorProto;
+class NodeStatsProto;
+class RunOptionsProto;
+class RunStepResponse;
+}  // namespace proto
 
 // The bytes of a request or an answer of that method. RESOURCE_EXHAUSTED, which names it, for what protobuf cannot
 // write (2 GiB and more): never nothing, which would be read as another message.

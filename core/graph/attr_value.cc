@@ -9,7 +9,9 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/graph/attr_value.pb.h"
 #include "vigil/core/tensor/tensor_proto.h"
+#include "vigil/core/tensor/tensor_shape.pb.h"
 
 namespace vigil {
 namespace {

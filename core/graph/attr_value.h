@@ -7,10 +7,13 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "vigil/core/graph/attr_value.pb.h"
 #include "vigil/core/graph/graph.h"
 
 namespace vigil {
+
+namespace proto {
+class AttrValue;
+}  // namespace proto
 
 void ToProto(const AttrValue& value, proto::AttrValue* out);
 

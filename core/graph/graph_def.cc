@@ -15,6 +15,9 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/attr_value.h"
+#include "vigil/core/graph/attr_value.pb.h"
+#include "vigil/core/graph/graph.pb.h"
+#include "vigil/core/graph/node_def.pb.h"
 #include "vigil/core/tensor/proto_util.h"
 #include "vigil/core/tensor/tensor_proto.h"
 

@@ -15,9 +15,13 @@
 #include "absl/status/statusor.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
-#include "vigil/core/graph/graph.pb.h"
 
 namespace vigil {
+
+namespace proto {
+class GraphDef;
+class NodeDef;
+}  // namespace proto
 
 // The version of graphs that this library writes and reads: TensorFlow 2.21's.
 inline constexpr int kGraphDefVersion = 2474;

@@ -7,8 +7,11 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/graph/builder.h"
+#include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/graph/kernel.h"
+#include "vigil/core/graph/node_def.pb.h"
 #include "vigil/core/tensor/proto_util.h"
+#include "vigil/core/tensor/tensor.pb.h"
 #include "vigil/fakes/fake_env.h"
 
 namespace vigil {

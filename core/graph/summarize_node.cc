@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "vigil/core/graph/attr_value.h"
+#include "vigil/core/graph/attr_value.pb.h"
 #include "vigil/core/graph/inference_context.h"
+#include "vigil/core/tensor/tensor_shape.pb.h"
+#include "vigil/core/tensor/types.pb.h"
 
 namespace vigil {
 namespace {

@@ -12,6 +12,7 @@
 #include "vigil/core/io/crc32c.h"
 #include "vigil/core/io/earlier_bundle.h"
 #include "vigil/core/io/varint.h"
+#include "vigil/core/tensor/types.pb.h"
 
 namespace vigil {
 namespace {

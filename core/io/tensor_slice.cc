@@ -10,6 +10,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/io/tensor_bundle.pb.h"
 
 namespace vigil {
 namespace {

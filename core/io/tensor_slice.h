@@ -15,10 +15,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "vigil/core/io/tensor_bundle.pb.h"
 #include "vigil/core/tensor/tensor.h"
 
 namespace vigil {
+
+namespace proto {
+class TensorSliceProto;
+}  // namespace proto
 
 struct TensorSlice {
   struct Extent {

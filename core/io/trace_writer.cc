@@ -8,6 +8,7 @@
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/io/trace.pb.h"
 
 namespace vigil {
 namespace {
@@ -29,7 +30,12 @@ std::string TracePartPath(const std::string& path, std::int64_t number) {
 }
 
 TraceWriter::TraceWriter(const Env& env, TraceLimits limits)
-    : env_(env), limits_(limits), mutex_(env.tasks->NewMutex("trace")) {}
+    : env_(env),
+      limits_(limits),
+      mutex_(env.tasks->NewMutex("trace")),
+      message_(std::make_unique<proto::TraceEvent>()) {}
+
+TraceWriter::~TraceWriter() = default;
 
 absl::Status TraceWriter::Open(const std::string& path) {
   const std::string directory = Dirname(path);
@@ -75,18 +81,18 @@ void TraceWriter::Emit(const Event& event) {
                                        limits_.most_events_of_a_file, events_of_file_ - limits_.events_of_a_file)));
   }
   const std::uint64_t task = env_.tasks->CurrentTask();
-  message_.set_time_ns((env_.clock->Monotonic() - start_).count());
-  message_.set_task(task);
-  message_.set_kind(static_cast<std::uint32_t>(event.kind));
-  message_.set_status(static_cast<std::uint32_t>(event.code));
-  message_.set_call(event.call);
-  message_.set_closed(event.closed);
-  message_.set_has_value(event.has_value);
-  message_.set_value(event.value);
-  message_.set_index(event.index);
-  message_.set_session(event.session);
-  message_.mutable_subject()->assign(event.subject);
-  Append(message_);
+  message_->set_time_ns((env_.clock->Monotonic() - start_).count());
+  message_->set_task(task);
+  message_->set_kind(static_cast<std::uint32_t>(event.kind));
+  message_->set_status(static_cast<std::uint32_t>(event.code));
+  message_->set_call(event.call);
+  message_->set_closed(event.closed);
+  message_->set_has_value(event.has_value);
+  message_->set_value(event.value);
+  message_->set_index(event.index);
+  message_->set_session(event.session);
+  message_->mutable_subject()->assign(event.subject);
+  Append(*message_);
   ++events_;
   ++events_of_file_;
   rest_.See(event, task);
@@ -125,11 +131,11 @@ void TraceWriter::BeginPart() {
 void TraceWriter::End() {
   MutexLock lock(*mutex_);
   if (!file_.has_value()) return;
-  message_.Clear();
-  message_.set_time_ns((env_.clock->Monotonic() - start_).count());
-  message_.set_task(env_.tasks->CurrentTask());
-  message_.set_end(true);
-  Append(message_);
+  message_->Clear();
+  message_->set_time_ns((env_.clock->Monotonic() - start_).count());
+  message_->set_task(env_.tasks->CurrentTask());
+  message_->set_end(true);
+  Append(*message_);
   if (!file_.has_value()) return;
   const absl::Status closed = file_->Close();
   if (!closed.ok()) return Stop(closed);

@@ -23,10 +23,18 @@
 #include "vigil/core/base/event.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/io/record_writer.h"
-#include "vigil/core/io/trace.pb.h"
 #include "vigil/core/io/trace_rest.h"
 
+namespace google::protobuf {
+class MessageLite;
+}  // namespace google::protobuf
+
 namespace vigil {
+
+namespace proto {
+class TraceEvent;
+class TraceHeader;
+}  // namespace proto
 
 inline constexpr std::string_view kTraceMagic = "vigil trace";
 inline constexpr std::int32_t kTraceVersion = 1;
@@ -51,6 +59,7 @@ class TraceWriter final : public EventSink {
  public:
   // Passes events on only, until Start.
   explicit TraceWriter(const Env& env, TraceLimits limits = {});
+  ~TraceWriter() override;
 
   // Begins the file. An existing one is kept: "run.trace" becomes "run.2.trace", and so on. Missing folders are made.
   // Magic, version and start time of the header are filled in.
@@ -81,7 +90,7 @@ class TraceWriter final : public EventSink {
   TraceRest rest_;
   // The calls that the user was in when the second part began: all others begin in the same ones.
   std::vector<TraceRest::OpenCall> open_calls_;
-  proto::TraceEvent message_;  // reused, as is the next one
+  const std::unique_ptr<proto::TraceEvent> message_;  // reused, as is the next one
   std::string bytes_;
 };
 

@@ -2,7 +2,10 @@
 // families of names.
 #include <gmock/gmock.h>
 
+#include "vigil/core/graph/attr_value.pb.h"
+#include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/graph/graph_def.h"
+#include "vigil/core/graph/node_def.pb.h"
 #include "vigil/core/ops/accumulator.h"
 #include "vigil/core/ops/testing.h"
 #include "vigil/core/ops/training.h"

@@ -10,6 +10,9 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/graph/graph.pb.h"
+#include "vigil/core/graph/meta_graph.pb.h"
+#include "vigil/core/graph/node_def.pb.h"
 #include "vigil/core/graph/variable.pb.h"
 #include "vigil/core/ops/cond_context.h"
 #include "vigil/core/ops/ops.h"

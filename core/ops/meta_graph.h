@@ -20,9 +20,13 @@
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
 #include "vigil/core/graph/graph_def.h"
-#include "vigil/core/graph/meta_graph.pb.h"
+#include "vigil/core/graph/saver.pb.h"
 
 namespace vigil {
+
+namespace proto {
+class MetaGraphDef;
+}  // namespace proto
 
 // How the items of a collection of objects are written: as serialized messages, one for each.
 struct CollectionCodec {

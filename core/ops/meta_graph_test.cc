@@ -9,6 +9,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/graph/control_flow.pb.h"
+#include "vigil/core/graph/meta_graph.pb.h"
 #include "vigil/core/graph/variable.pb.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/tensor/proto_util.h"

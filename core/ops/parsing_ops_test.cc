@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/io/example.pb.h"
 #include "vigil/core/ops/data/example_reader.h"

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/graph/shape_checks.h"
 #include "vigil/core/ops/testing.h"

@@ -14,6 +14,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/session/executor_state.h"
 #include "vigil/core/session/plan.h"

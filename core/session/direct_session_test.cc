@@ -6,7 +6,9 @@
 #include <atomic>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/graph/graph_def.h"
+#include "vigil/core/graph/node_def.pb.h"
 #include "vigil/core/session/test_ops.h"
 #include "vigil/fakes/fake_env.h"
 #include "vigil/fakes/status_text.h"

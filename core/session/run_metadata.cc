@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "vigil/core/session/run_metadata.pb.h"
+
 namespace vigil {
 namespace {
 

@@ -7,10 +7,13 @@
 
 #include <string_view>
 
-#include "vigil/core/session/run_metadata.pb.h"
 #include "vigil/core/session/run_options.h"
 
 namespace vigil {
+
+namespace proto {
+class RunMetadata;
+}  // namespace proto
 
 // Where a node without a device ran.
 inline constexpr std::string_view kLocalDevice = "/job:localhost/replica:0/task:0/device:CPU:0";

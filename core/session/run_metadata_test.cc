@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "vigil/core/session/run_metadata.pb.h"
+
 namespace vigil {
 namespace {
 

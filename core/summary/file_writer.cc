@@ -7,9 +7,11 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/graph_def.h"
+#include "vigil/core/graph/meta_graph.pb.h"
 #include "vigil/core/io/event.pb.h"
 #include "vigil/core/ops/meta_graph.h"
 #include "vigil/core/session/run_metadata.h"
+#include "vigil/core/session/run_metadata.pb.h"
 #include "vigil/core/summary/observed_writer.h"
 #include "vigil/core/tensor/proto_util.h"
 

@@ -9,6 +9,7 @@
 #include "vigil/core/graph/meta_graph.pb.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/run_metadata.h"
+#include "vigil/core/session/run_metadata.pb.h"
 #include "vigil/core/summary/testing.h"
 #include "vigil/fakes/fake_env.h"
 #include "vigil/fakes/summary/summary_of.h"

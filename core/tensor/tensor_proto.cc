@@ -11,6 +11,8 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/tensor/tensor.pb.h"
+#include "vigil/core/tensor/tensor_shape.pb.h"
 
 namespace vigil {
 namespace {

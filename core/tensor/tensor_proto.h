@@ -8,9 +8,14 @@
 
 #include "absl/status/statusor.h"
 #include "vigil/core/tensor/tensor.h"
-#include "vigil/core/tensor/tensor.pb.h"
+#include "vigil/core/tensor/types.pb.h"
 
 namespace vigil {
+
+namespace proto {
+class TensorProto;
+class TensorShapeProto;
+}  // namespace proto
 
 inline proto::DataType ToProto(DType dtype) { return static_cast<proto::DataType>(dtype); }
 // UNIMPLEMENTED for a type that there are no tensors of.

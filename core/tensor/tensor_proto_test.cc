@@ -7,6 +7,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/tensor/proto_util.h"
+#include "vigil/core/tensor/tensor.pb.h"
 
 namespace vigil {
 namespace {

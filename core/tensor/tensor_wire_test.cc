@@ -16,6 +16,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/cord.h"
+#include "vigil/core/tensor/tensor.pb.h"
 #include "vigil/core/tensor/tensor_proto.h"
 
 namespace vigil {

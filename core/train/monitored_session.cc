@@ -7,6 +7,7 @@
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/io/trace.pb.h"
 #include "vigil/core/train/end_dropped.h"
 #include "vigil/core/train/hook_call.h"
 #include "vigil/core/train/recoverable_session.h"

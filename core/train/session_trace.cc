@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "vigil/core/base/spin_lock.h"
+#include "vigil/core/io/trace.pb.h"
 
 namespace vigil {
 namespace {

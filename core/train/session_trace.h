@@ -16,6 +16,10 @@
 
 namespace vigil {
 
+namespace proto {
+class TraceHeader;
+}  // namespace proto
+
 // Null if `path` is empty. It lives as long as the process: a task that a session left behind may emit long after the
 // session.
 TraceWriter* NewSessionTrace(const Env& env, const std::string& path);

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "vigil/core/base/event.h"
-#include "vigil/core/cluster/methods.h"
+#include "vigil/core/cluster/method_names.h"
 #include "vigil/fakes/memory_files.h"
 #include "vigil/replays/format/names.h"
 #include "vigil/sim/cluster/job_spec.h"

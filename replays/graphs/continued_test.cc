@@ -15,6 +15,7 @@
 
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/checkpoint/saver_meta_graph.h"
+#include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/io/event.pb.h"
 #include "vigil/core/io/record_reader.h"

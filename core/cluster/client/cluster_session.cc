@@ -11,6 +11,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/client/remote_master.h"
 #include "vigil/core/cluster/local_masters.h"
+#include "vigil/core/cluster/master.pb.h"
 #include "vigil/core/cluster/wire.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/session/plan.h"

@@ -7,6 +7,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/master.pb.h"
 #include "vigil/core/cluster/wire.h"
 
 namespace vigil {

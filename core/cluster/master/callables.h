@@ -11,11 +11,14 @@
 
 #include "absl/status/statusor.h"
 #include "vigil/core/base/spin_lock.h"
-#include "vigil/core/cluster/master.pb.h"
 #include "vigil/core/cluster/master_interface.h"
 #include "vigil/core/session/run_options.h"
 
 namespace vigil {
+
+namespace proto {
+class CallableOptions;
+}  // namespace proto
 
 struct NamedCallable {
   StepNames names;

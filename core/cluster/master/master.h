@@ -25,6 +25,21 @@
 
 namespace vigil {
 
+namespace proto {
+class CloseSessionRequest;
+class CreateSessionRequest;
+class CreateSessionResponse;
+class ExtendSessionRequest;
+class ExtendSessionResponse;
+class ListDevicesResponse;
+class MakeCallableRequest;
+class MakeCallableResponse;
+class ReleaseCallableRequest;
+class RunCallableRequest;
+class RunCallableResponse;
+class RunStepRequest;
+}  // namespace proto
+
 class Master final : public MasterInterface {
  public:
   // `ops` is borrowed. `defaults`: of sessions, where they say nothing themselves.

@@ -19,9 +19,12 @@
 #include "vigil/core/cluster/master_interface.h"
 #include "vigil/core/cluster/partition/partition.h"
 #include "vigil/core/graph/graph.h"
-#include "vigil/core/graph/graph.pb.h"
 
 namespace vigil {
+
+namespace proto {
+class GraphDef;
+}  // namespace proto
 
 using TaskDevices = std::shared_ptr<const std::vector<TaskDevice>>;
 

@@ -9,6 +9,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/request_ids.h"
 #include "vigil/core/cluster/server/testing.h"
+#include "vigil/core/cluster/worker/worker_service.h"
 #include "vigil/core/env/in_process_network.h"
 #include "vigil/core/env/real/real_env.h"
 

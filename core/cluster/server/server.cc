@@ -14,8 +14,10 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/in_flight.h"
 #include "vigil/core/cluster/local_masters.h"
+#include "vigil/core/cluster/master/master.h"
 #include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/step_errors.h"
+#include "vigil/core/cluster/worker/worker_service.h"
 #include "vigil/core/env/call_guarded.h"
 
 namespace vigil {

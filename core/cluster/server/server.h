@@ -19,14 +19,14 @@
 
 #include "absl/status/statusor.h"
 #include "vigil/core/cluster/cluster_spec.h"
-#include "vigil/core/cluster/master/master.h"
-#include "vigil/core/cluster/worker/worker_service.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/op.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/session.h"
 
 namespace vigil {
+
+class WorkerService;
 
 struct ServerOptions {
   ClusterSpec cluster = {};

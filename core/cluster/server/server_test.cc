@@ -15,7 +15,9 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/local_masters.h"
+#include "vigil/core/cluster/master.pb.h"
 #include "vigil/core/cluster/server/testing.h"
+#include "vigil/core/cluster/worker/worker_service.h"
 #include "vigil/core/env/forwarding.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/graph/kernel.h"

@@ -23,6 +23,7 @@
 
 #include "vigil/core/cluster/client/cluster_session.h"
 #include "vigil/core/cluster/server/server.h"
+#include "vigil/core/cluster/worker/worker_service.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/fakes/exchanges.h"
 #include "vigil/fakes/fake_env.h"

@@ -18,7 +18,9 @@
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
 #include "vigil/core/env/forwarding.h"
+#include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/graph/graph_def.h"
+#include "vigil/core/graph/node_def.pb.h"
 #include "vigil/core/tensor/tensor_proto.h"
 
 namespace vigil {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/fakes/fake_env.h"
 

@@ -8,6 +8,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/wire.h"
+#include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/fakes/fake_env.h"
 

@@ -26,13 +26,16 @@
 #include "vigil/core/cluster/worker/step_rendezvous.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
-#include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/graph/rendezvous.h"
 #include "vigil/core/graph/resource.h"
 #include "vigil/core/session/executor_state.h"
 #include "vigil/core/session/plan.h"
 
 namespace vigil {
+
+namespace proto {
+class GraphDef;
+}  // namespace proto
 
 // "send device;its incarnation;receive device;name of the edge;0:0", as TensorFlow has it.
 std::string RendezvousKey(const Node& node);

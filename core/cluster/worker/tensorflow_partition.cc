@@ -8,6 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "vigil/core/graph/graph.pb.h"
+#include "vigil/core/graph/node_def.pb.h"
+
 namespace vigil {
 namespace {
 

@@ -4,9 +4,11 @@
 #ifndef VIGIL_CORE_CLUSTER_WORKER_TENSORFLOW_PARTITION_H_
 #define VIGIL_CORE_CLUSTER_WORKER_TENSORFLOW_PARTITION_H_
 
-#include "vigil/core/graph/graph.pb.h"
-
 namespace vigil {
+
+namespace proto {
+class GraphDef;
+}  // namespace proto
 
 // Edges into the host's memory are edges: here there is no other. Names that begin with "_", which TensorFlow keeps for
 // what it adds to a graph itself, begin with "tensorflow_"; a number behind them if one is called so. What one of our

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "vigil/core/graph/graph.pb.h"
+
 namespace vigil {
 namespace {
 

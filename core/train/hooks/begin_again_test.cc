@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/train/hooks/testing.h"
 #include "vigil/core/train/monitored_session.h"

@@ -10,6 +10,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/checkpoint/saver.h"
 #include "vigil/core/coord/queue_runner.h"
+#include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/train/hooks/testing.h"
 #include "vigil/core/train/monitored_session.h"

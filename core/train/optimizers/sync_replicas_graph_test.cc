@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "vigil/core/cluster/device_setter.h"
+#include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/train/optimizers/gradient_descent_optimizer.h"
 #include "vigil/core/train/optimizers/sync_replicas_optimizer.h"

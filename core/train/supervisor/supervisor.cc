@@ -12,6 +12,7 @@
 #include "vigil/core/cluster/client/cluster_session.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/graph_def.h"
+#include "vigil/core/io/trace.pb.h"
 #include "vigil/core/summary/file_writer.h"
 #include "vigil/core/train/end_dropped.h"
 #include "vigil/core/train/recovery_policy.h"

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/graph/meta_graph.pb.h"
 #include "vigil/core/io/summary.pb.h"
 #include "vigil/core/ops/meta_graph.h"
 #include "vigil/core/session/direct_session.h"

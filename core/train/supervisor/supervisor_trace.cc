@@ -1,6 +1,7 @@
 #include "vigil/core/train/supervisor/supervisor_trace.h"
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/io/trace.pb.h"
 #include "vigil/core/train/session_trace.h"
 
 namespace vigil {

@@ -10,12 +10,15 @@
 
 #include "vigil/core/base/event.h"
 #include "vigil/core/graph/graph.h"
-#include "vigil/core/io/trace.pb.h"
 #include "vigil/core/train/session_manager.h"
 #include "vigil/core/train/supervisor/supervisor_model.h"
 #include "vigil/core/train/supervisor/supervisor_options.h"
 
 namespace vigil {
+
+namespace proto {
+class TraceHeader;
+}  // namespace proto
 
 // What a replay needs to make such a supervisor again.
 proto::TraceHeader TraceHeaderOf(const SupervisorOptions& options, const SupervisorModel& model,
