@@ -359,6 +359,30 @@ TEST_F(ClusterSessionTest, TheDeathOfAServerEndsStepsThatWaitForAnother) {
   }
 }
 
+// As on TensorFlow's servers: a queue by its own node, when what comes before it has run; a variable before anything has.
+TEST_F(ClusterSessionTest, NamesOfResourcesAreRefusedByTheServerThatHasThem) {
+  cluster_.StartAll();
+  const auto refused = [&](const std::string& op, Attrs attrs, const std::string& asks) {
+    DeviceScope scope(b_, "/job:ps/task:1");
+    const Output one = b_.Const("one", Number(1));
+    const Output update = ops::AssignAdd(b_, "update", v_.ref, one);
+    attrs["container"] = std::string("a_b");
+    const Output bad = b_.Op(op, {}, {.name = "bad_" + op, .control_inputs = {update.node}, .attrs = std::move(attrs)});
+    return b_.Op(asks, {bad}).node;
+  };
+  const NodeId queue = refused("FIFOQueueV2", {{"component_types", std::vector<DType>{DType::kInt64}}}, "QueueSizeV2");
+  const NodeId variable =
+      refused("VariableV2", {{"dtype", DType::kInt64}, {"shape", Shape()}}, "IsVariableInitialized");
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const std::string why = "INVALID_ARGUMENT: container contains invalid characters: a_b\n\t [[{{node bad_";
+  EXPECT_EQ(Text(RunAll(*session, {}, {queue}).status), why + "FIFOQueueV2}}]]");
+  EXPECT_EQ(Fetch(*session, v_.ref), 2);
+  EXPECT_EQ(Text(RunAll(*session, {}, {variable}).status), why + "VariableV2}}]]");
+  EXPECT_EQ(Fetch(*session, v_.ref), 2);
+  ExpectNoSteps();
+}
+
 TEST_F(ClusterSessionTest, OfSeveralErrorsTheRootCauseIsReported) {
   // ps:1 fails; ps:0 hangs in a queue and the worker waits for both: they are only cancelled.
   cluster_.StartAll();
