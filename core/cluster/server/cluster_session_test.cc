@@ -359,7 +359,8 @@ TEST_F(ClusterSessionTest, TheDeathOfAServerEndsStepsThatWaitForAnother) {
   }
 }
 
-// As on TensorFlow's servers: a queue by its own node, when what comes before it has run; a variable before anything has.
+// As on TensorFlow's servers: a queue by its own node, when what comes before it has run; a variable before anything
+// has.
 TEST_F(ClusterSessionTest, NamesOfResourcesAreRefusedByTheServerThatHasThem) {
   cluster_.StartAll();
   const auto refused = [&](const std::string& op, Attrs attrs, const std::string& asks) {
