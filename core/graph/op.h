@@ -85,7 +85,7 @@ struct OpDef {
   bool is_resource = false;      // the node stands for a resource: output 0 refers to it, and nothing is computed
   std::string_view resource_kind =
       {};  // the kKind of that resource (resource.h): kernels that want another get an error; "": unknown
-  NamesAreChecked names_are_checked = NamesAreChecked::kNot;  // ... and refused with INVALID_ARGUMENT
+  NamesAreChecked names_are_checked = NamesAreChecked::kNot;  // what is not granted: INVALID_ARGUMENT
   Kernel read =
       nullptr;  // of a resource: gives its value to who wants a value instead of the reference (null: it has none)
   // The resource, or what the node keeps, is its session's alone, unless the node has a shared_name

@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <memory>
-#include <string_view>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/summary/testing.h"
